@@ -1,0 +1,73 @@
+"""What ``experiment.py`` and the timed process share: standard-library dataclasses, nothing that acts.
+
+This module stays importable where only the standard library and NumPy are installed, since the timed
+process runs there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Fixture:
+    """One input setting as the experiment's functions see it.
+
+    ``values`` maps each axis of the plan to this fixture's value; ``fixture["rows"]`` reads one.
+    """
+
+    name: str
+    values: dict[str, Any]
+    seed: int
+    checks_only: bool = False
+
+    def __getitem__(self, axis: str) -> Any:
+        return self.values[axis]
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One version under test as the experiment's functions see it."""
+
+    name: str
+    role: str
+    symbol: str
+    of: str | None = None
+
+
+@dataclass(frozen=True)
+class Output:
+    """One output buffer and the tolerance under which it is compared with the float64 reference.
+
+    An element passes where ``|value - reference| <= absolute + relative * |reference|``; NaN never passes.
+    ``dtype`` is a NumPy dtype name.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    absolute: float
+    relative: float
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A named argument of a kernel call: input, output or scratch memory of the set in use."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class KernelCall:
+    """One kernel call; an operation is a list of them, run in order.
+
+    ``args`` holds :class:`Buffer` names, Python integers (int64) and floats (double on the CPU backend). Native calls
+    leave ``grid``, ``block`` and ``shared_bytes`` alone.
+    """
+
+    symbol: str
+    args: tuple[Buffer | int | float, ...]
+    grid: tuple[int, int, int] = (1, 1, 1)
+    block: tuple[int, int, int] = (1, 1, 1)
+    shared_bytes: int = 0
+    attributes: dict[str, int] = field(default_factory=dict)

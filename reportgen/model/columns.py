@@ -1,0 +1,82 @@
+"""One registry of columns: name, type, unit and meaning. Documentation, loaders and dataset metadata read it."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A column of a table; ``type`` is an Arrow type name, ``unit`` empty for a bare count or a name."""
+
+    name: str
+    type: str
+    unit: str
+    meaning: str
+    nullable: bool = False
+
+
+BATCHES = (
+    Column(
+        "mode",
+        "string",
+        "",
+        "what a repetition redraws: process (a fresh process, the only mode that carries verdicts), layout or placement",
+    ),
+    Column(
+        "group",
+        "string",
+        "",
+        "main, or peer for the processes that time the incumbent beside other people's implementations",
+    ),
+    Column("fixture", "string", "", "the input setting, as axis=value pairs"),
+    Column("arm", "string", "", "the version timed"),
+    Column("repetition", "int32", "", "from 1; 0 is the calibrating process, whose rows are warm-up"),
+    Column("pass", "int32", "", "1 for an order, 2 for its mirror; in calibration the step"),
+    Column("position", "int32", "", "slot within the pass, from 1"),
+    Column(
+        "launches",
+        "int64",
+        "",
+        "executions of the operation in the timed window: launches a graph times scored replays",
+    ),
+    Column("elapsed_ns", "int64", "ns", "length of the timed window"),
+    Column("started_ns", "int64", "ns", "start of the timed window on the monotonic clock, since the attempt began"),
+    Column("warmup", "bool", "", "an opening or calibrating batch: archived, never scored"),
+    Column("lead_in", "int32", "", "untimed replays of the same graph enqueued immediately before the timed window"),
+    Column("block", "int32", "", "fixture block within the process, from 1; readings are taken around a block"),
+    Column("clock_mhz_before", "float64", "MHz", "clock of the device before the block", nullable=True),
+    Column("clock_mhz_after", "float64", "MHz", "clock of the device after the block", nullable=True),
+    Column("temperature_c_before", "float64", "degC", "temperature before the block", nullable=True),
+    Column("temperature_c_after", "float64", "degC", "temperature after the block", nullable=True),
+    Column("power_w_before", "float64", "W", "power draw before the block", nullable=True),
+    Column("power_w_after", "float64", "W", "power draw after the block", nullable=True),
+    Column("throttle", "string", "", "throttle reasons that rose during the block, joined by +", nullable=True),
+    Column(
+        "foreign_processes",
+        "int32",
+        "",
+        "processes of others on the device during the block (on a CPU: see load)",
+        nullable=True,
+    ),
+    Column("load_1min", "float64", "", "load average of the machine before the block", nullable=True),
+    Column("tag", "string", "", "rule of the plan that excludes this batch; empty for none"),
+)
+
+CHECKS = (
+    Column("fixture", "string", "", "the input setting"),
+    Column("arm", "string", "", "the version checked"),
+    Column("repetition", "int32", "", "the process that checked"),
+    Column("when", "string", "", "before or after the timed batches"),
+    Column("output", "string", "", "buffer compared, with its set where there are several"),
+    Column("against", "string", "", "reference, the arm that must be equalled, or inputs for their checksum"),
+    Column("kind", "string", "", "value (under the stated tolerance), bitwise, or inputs (unchanged)"),
+    Column("elements", "int64", "", "elements compared"),
+    Column("mismatches", "int64", "", "elements that differ beyond the tolerance, or in any bit"),
+    Column(
+        "max_abs", "float64", "", "largest absolute difference; empty where the values are not finite", nullable=True
+    ),
+    Column("rel_l2", "float64", "", "L2 norm of the difference over that of the reference", nullable=True),
+    Column("passed", "bool", "", "no mismatch"),
+)
+
+TABLES = {"batches": BATCHES, "checks": CHECKS}

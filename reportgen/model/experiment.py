@@ -1,0 +1,276 @@
+"""The frozen description of one question: arms, fixtures, comparisons, gates, protocol.
+
+Structs refuse unknown keys and check themselves; deriving anything from them is left to the floors above.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+SCHEMA_VERSION = 1
+_MOST_BATCH_MS = 10_000
+AxisValue = str | int | float | bool
+
+_ARM_NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
+_AXIS_TEXT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,79}")
+_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
+
+
+class Role(enum.StrEnum):
+    """What an arm is for (docs/glossary.md)."""
+
+    INCUMBENT = "incumbent"
+    CONTROL = "control"
+    CANDIDATE = "candidate"
+    NULL = "null"
+    CEILING = "ceiling"
+    PROBE = "probe"
+    PEER = "peer"
+    FLOOR = "floor"
+
+
+class GateKind(enum.StrEnum):
+    """Rules that a plan may freeze (docs/statistics.md)."""
+
+    EVERY_FIXTURE = "every_fixture"
+    HEADLINE = "headline"
+    NO_REGRESSION = "no_regression"
+    CEILING = "ceiling"
+    BAND = "band"
+
+
+class _Noun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A struct that accepts no key it does not know."""
+
+
+class Source(_Noun, frozen=True, kw_only=True):
+    """Where an arm's code comes from, if from elsewhere."""
+
+    repository: str
+    commit: str
+    path: str
+    sha256: str
+
+
+class Arm(_Noun, frozen=True, kw_only=True):
+    """One version under test.
+
+    ``file`` and ``symbol`` name its source and entry point; a null takes them from the arm it repeats (``of``).
+    ``only`` limits the arm to fixtures whose axes have one of the listed values. ``bitwise`` asks for outputs
+    equal to the baseline's bit for bit (always so for nulls).
+    """
+
+    name: str
+    role: Role
+    idea: str
+    file: str | None = None
+    symbol: str | None = None
+    defines: dict[str, str | int] = {}
+    of: str | None = None
+    control: str | None = None
+    incumbent: str | None = None
+    bitwise: bool = False
+    only: dict[str, list[AxisValue]] = {}
+    source: Source | None = None
+
+    def __post_init__(self) -> None:
+        if not _ARM_NAME.fullmatch(self.name):
+            raise ValueError(
+                f"arm name {self.name!r} must be lower-case letters, digits and _, and start with a letter"
+            )
+        if (self.role is Role.NULL) != (self.of is not None):
+            raise ValueError(f"arm {self.name!r}: `of` names the arm that a null repeats, and only a null has it")
+        if self.file is not None and not _FILE_NAME.fullmatch(self.file):
+            raise ValueError(
+                f"arm {self.name!r}: file {self.file!r} must be a plain file name in the experiment's folder"
+            )
+
+
+class ExtraFixture(_Noun, frozen=True, kw_only=True):
+    """A fixture beside the product of the axes, with a value for every axis."""
+
+    values: dict[str, AxisValue]
+    checks_only: bool = False
+
+
+class Comparison(_Noun, frozen=True, kw_only=True):
+    """A candidate against a baseline on the fixtures that ``where`` selects (all, if empty)."""
+
+    candidate: str
+    baseline: str
+    where: dict[str, list[AxisValue]] = {}
+
+
+class Gate(_Noun, frozen=True, kw_only=True):
+    """A rule frozen in the plan before the first batch.
+
+    ``arms`` are the arms it is asked of; ``vs`` is a role (``incumbent``, ``control``) or an arm.
+    ``threshold`` is a share of the baseline's time (``quantity = "ratio"``; 0.02 asks for 2 % less time, and for
+    ``no_regression`` allows 2 % more) or nanoseconds saved (``quantity = "saved_ns"``: saved time of one launch
+    times ``repeats``).
+    """
+
+    name: str
+    kind: GateKind
+    arms: list[str]
+    vs: str
+    threshold: float
+    quantity: str = "ratio"
+    repeats: int = 1
+    required: bool = True
+    where: dict[str, list[AxisValue]] = {}
+
+    def __post_init__(self) -> None:
+        if self.quantity not in ("ratio", "saved_ns"):
+            raise ValueError(f"gate {self.name!r}: quantity must be 'ratio' or 'saved_ns'")
+
+
+class Compile(_Noun, frozen=True, kw_only=True):
+    """How sources become code; ``headers`` are further files that belong to the plan."""
+
+    options: list[str] = []
+    headers: list[str] = []
+
+
+class Exclusion(_Noun, frozen=True, kw_only=True):
+    """Rules by which a batch is tagged and its repetition left out and replaced, before any analysis.
+
+    ``least_clock_share``: tag a batch whose clock reads under this share of the highest clock of the attempt.
+    """
+
+    throttled: bool = True
+    foreign_process: bool = True
+    least_clock_share: float = 0.0
+
+
+class Protocol(_Noun, frozen=True, kw_only=True):
+    """How the matrix is measured. Times carry their unit in the name."""
+
+    repetitions: int = 12
+    spares: int = 2
+    quick_repetitions: int = 2
+    least_batch_ms: float = 1.0
+    launches_per_graph: int = 1
+    lead_in_replays: int = 1
+    most_padding_mib: float = 64.0
+    compile_deadline_s: float = 120.0
+    start_deadline_s: float = 120.0
+    silence_deadline_s: float = 120.0
+    exclude: Exclusion = msgspec.field(default_factory=Exclusion)
+
+    def __post_init__(self) -> None:
+        counts = (self.repetitions, self.quick_repetitions, self.launches_per_graph, self.lead_in_replays)
+        if min(counts) < 1 or self.spares < 0:
+            raise ValueError("protocol counts must be at least 1, spares at least 0")
+        if not 0 < self.least_batch_ms <= _MOST_BATCH_MS:
+            raise ValueError("protocol.least_batch_ms must lie in (0, 10000]")
+
+
+class Experiment(
+    _Noun,
+    frozen=True,
+    kw_only=True,
+    rename={"arms": "arm", "fixtures": "fixture", "comparisons": "comparison", "gates": "gate"},
+):
+    """``experiment.toml`` as a value: what was asked, before anything was measured."""
+
+    schema_version: int
+    title: str
+    question: str
+    backend: str
+    arms: list[Arm]
+    axes: dict[str, list[AxisValue]]
+    summary: str = ""
+    slicing: list[str] = []
+    exclude: list[dict[str, list[AxisValue]]] = []
+    fixtures: list[ExtraFixture] = []
+    comparisons: list[Comparison] = []
+    gates: list[Gate] = []
+    smallest_effect: float = 0.005
+    seed: int = 1
+    compile: Compile = msgspec.field(default_factory=Compile)
+    protocol: Protocol = msgspec.field(default_factory=Protocol)
+    fake: dict[str, Any] = {}
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.smallest_effect < 1:
+            raise ValueError("smallest_effect is a share of the baseline's time in [0, 1)")
+        if not self.axes:
+            raise ValueError("axes: name at least one axis with at least one value")
+        for axis, values in self.axes.items():
+            _check_axis(axis, values)
+        _check_unique("arm", [arm.name for arm in self.arms])
+        _check_unique("gate", [gate.name for gate in self.gates])
+        _check_references(self)
+
+
+def _check_axis(axis: str, values: list[AxisValue]) -> None:
+    if not _ARM_NAME.fullmatch(axis):
+        raise ValueError(f"axis {axis!r} must be lower-case letters, digits and _, and start with a letter")
+    if not values:
+        raise ValueError(f"axis {axis!r} has no value")
+    _check_unique(f"value of axis {axis!r}:", [str(value) for value in values])
+    for value in values:
+        if isinstance(value, str) and not _AXIS_TEXT.fullmatch(value):
+            raise ValueError(f"axis {axis!r}: value {value!r} may hold letters, digits and . _ + - only")
+
+
+def _check_unique(what: str, names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{what} {name!r} is declared twice")
+
+
+def _check_references(experiment: Experiment) -> None:
+    roles = {arm.name: arm.role for arm in experiment.arms}
+    if Role.INCUMBENT not in roles.values():
+        raise ValueError("no arm has the role 'incumbent'")
+    for arm in experiment.arms:
+        for field in ("of", "control", "incumbent"):
+            _check_arm(f"arm {arm.name!r}: {field}", getattr(arm, field), roles)
+        _check_filter(f"arm {arm.name!r}: only", arm.only, experiment)
+    for comparison in experiment.comparisons:
+        _check_arm("comparison: candidate", comparison.candidate, roles)
+        _check_arm("comparison: baseline", comparison.baseline, roles)
+        _check_filter("comparison: where", comparison.where, experiment)
+    for gate in experiment.gates:
+        _check_gate(gate, roles, experiment)
+    _check_axes_named("slicing", experiment.slicing, experiment)
+    for exclusion in experiment.exclude:
+        _check_filter("exclude", exclusion, experiment)
+    for extra in experiment.fixtures:
+        if set(extra.values) != set(experiment.axes):
+            raise ValueError(f"fixture {extra.values} must give a value for every axis: {', '.join(experiment.axes)}")
+
+
+def _check_gate(gate: Gate, roles: dict[str, Role], experiment: Experiment) -> None:
+    for named in gate.arms:
+        _check_arm(f"gate {gate.name!r}: arms", named, roles)
+    if gate.vs not in ("incumbent", "control"):
+        _check_arm(f"gate {gate.name!r}: vs", gate.vs, roles)
+    _check_filter(f"gate {gate.name!r}: where", gate.where, experiment)
+
+
+def _check_arm(what: str, named: str | None, roles: dict[str, Role]) -> None:
+    if named is not None and named not in roles:
+        raise ValueError(f"{what} names unknown arm {named!r}")
+
+
+def _check_axes_named(what: str, axes: Iterable[str], experiment: Experiment) -> None:
+    for axis in axes:
+        if axis not in experiment.axes:
+            raise ValueError(f"{what} names unknown axis {axis!r}")
+
+
+def _check_filter(what: str, where: dict[str, list[AxisValue]], experiment: Experiment) -> None:
+    _check_axes_named(what, where, experiment)
+    for axis, values in where.items():
+        known = list(experiment.axes[axis]) + [extra.values.get(axis) for extra in experiment.fixtures]
+        for value in values:
+            if value not in known:
+                raise ValueError(f"{what}: axis {axis!r} has no value {value!r}")

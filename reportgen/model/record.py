@@ -1,0 +1,116 @@
+"""What an attempt leaves behind: its manifest, rows, checks, notes and events."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import msgspec
+
+SCHEMA_VERSION = 1
+
+
+class Kind(enum.StrEnum):
+    """What an attempt was made for."""
+
+    TIMING = "timing"
+    QUICK = "quick"
+    SANITIZER = "sanitizer"
+    PROFILE = "profile"
+    IMPORTED = "imported"
+
+
+class Status(enum.StrEnum):
+    """How an attempt ended; anything but ``scored`` carries a reason."""
+
+    SCORED = "scored"
+    COMPLETE = "complete"
+    ABORTED = "aborted"
+    INVALID = "invalid"
+    EXCLUDED = "excluded"
+
+
+class Device(msgspec.Struct, frozen=True, kw_only=True):
+    """The device measured. ``id`` is a GPU's UUID, or ``cpu-`` and 12 hexadecimal digits."""
+
+    id: str
+    model: str
+    kind: str
+    facts: dict[str, Any] = {}
+
+
+class Provenance(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the measured sources come from, and how that is known: ``observed``, ``declared`` or ``absent``."""
+
+    known: str
+    commit: str | None = None
+    dirty: bool | None = None
+    frozen_at: str | None = None
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    """How much an attempt holds; ``batches`` counts scored rows, not warm-up."""
+
+    repetitions: int
+    batches: int
+    warmup_batches: int
+    checks: int
+    failed_checks: int
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """``manifest.json``. Times are ISO 8601 in UTC; hashes are lower-case hexadecimal SHA-256.
+
+    ``binaries`` maps each arm to the hash of its code; ``binaries_digest`` names the whole set and, with the
+    plan's digest, the record that the attempt belongs to. ``hashes`` is the bracket taken before the first repetition.
+    """
+
+    schema_version: int
+    id: str
+    experiment: str
+    kind: Kind
+    status: Status
+    reason: str
+    backend: str
+    plan: str
+    provenance: Provenance
+    device: Device
+    started_at: str
+    ended_at: str
+    repetitions_planned: int
+    counts: Counts
+    failed_arms: list[str]
+    left_out: list[dict[str, Any]]
+    binaries: dict[str, str]
+    binaries_digest: str
+    hashes: dict[str, str]
+    versions: dict[str, str]
+    environment: dict[str, Any]
+    reportgen: str
+
+
+class Note(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of ``<attempt>.notes.jsonl``: ``kind`` is ``exclusion`` or ``erratum``."""
+
+    schema_version: int
+    at: str
+    kind: str
+    text: str
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of ``events.jsonl``: what the controller did, in order."""
+
+    at: str
+    event: str
+    facts: dict[str, Any] = {}
+
+
+class Repetition(msgspec.Struct, frozen=True, kw_only=True):
+    """What one process answered: the unit that the journal keeps. Row keys are those of ``model.columns``."""
+
+    repetition: int
+    batches: list[dict[str, Any]]
+    checks: list[dict[str, Any]]
+    facts: dict[str, Any]
+    left_out: str = ""

@@ -1,0 +1,131 @@
+"""A lab's folders, settings and experiments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from reportgen.errors import InputError
+from reportgen.model.experiment import SCHEMA_VERSION, Experiment
+
+SETTINGS_FILE = "reportgen.toml"
+
+T = TypeVar("T")
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``reportgen.toml``: what the lab says of itself on its pages."""
+
+    title: str = "Measured"
+    tagline: str = ""
+    repository: str = ""
+    data_licence: str = "CC-BY-4.0"
+    code_licence: str = "Apache-2.0"
+    services: dict[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class ExperimentFolder:
+    """An experiment's name, its folder of sources and the TOML file that declares it."""
+
+    name: str
+    folder: Path
+    toml: Path
+
+
+@dataclass(frozen=True)
+class Project:
+    """The folders of a lab under ``root``."""
+
+    root: Path
+    settings: Settings
+
+    @property
+    def kernels(self) -> Path:
+        """Experiments: one folder an operation."""
+        return self.root / "kernels"
+
+    @property
+    def runs(self) -> Path:
+        """The archive."""
+        return self.root / "runs"
+
+    @property
+    def site(self) -> Path:
+        """What people write."""
+        return self.root / "site"
+
+    @property
+    def templates(self) -> Path:
+        """The lab's own templates, which override the default theme file by file."""
+        return self.root / "templates"
+
+
+def open_project(root: Path) -> Project:
+    """Read the lab at ``root``.
+
+    Raises
+    ------
+    InputError
+        ``root`` is no folder, or its settings cannot be read.
+    """
+    if not root.is_dir():
+        raise InputError("no such folder", where=str(root), remedy="name the lab's folder with --project")
+    settings_file = root / SETTINGS_FILE
+    settings = _decode(settings_file, Settings) if settings_file.exists() else Settings()
+    return Project(root.resolve(), settings)
+
+
+def experiment_folders(project: Project) -> dict[str, ExperimentFolder]:
+    """Every declared experiment by name: ``<folder>`` and, for ``experiment-<suffix>.toml``, ``<folder>-<suffix>``."""
+    found = {}
+    for toml in sorted(project.kernels.glob("*/experiment*.toml")):
+        suffix = toml.stem.removeprefix("experiment")
+        if suffix and not suffix.startswith("-"):
+            continue
+        name = toml.parent.name + suffix
+        found[name] = ExperimentFolder(name, toml.parent, toml)
+    return found
+
+
+def find_experiment(project: Project, name: str) -> ExperimentFolder:
+    """Find one experiment by name.
+
+    Raises
+    ------
+    InputError
+        There is none of that name.
+    """
+    folders = experiment_folders(project)
+    if name not in folders:
+        known = ", ".join(folders) or "none"
+        raise InputError(f"no experiment named {name!r}", where=str(project.kernels), remedy=f"declared are: {known}")
+    return folders[name]
+
+
+def read_experiment(folder: ExperimentFolder) -> Experiment:
+    """Read and check ``experiment.toml``.
+
+    Raises
+    ------
+    InputError
+        Malformed TOML, an unknown key, or a declaration that contradicts itself.
+    """
+    experiment = _decode(folder.toml, Experiment)
+    if experiment.schema_version > SCHEMA_VERSION:
+        raise InputError(
+            f"schema_version {experiment.schema_version} is newer than this program reads ({SCHEMA_VERSION})",
+            where=str(folder.toml),
+            remedy="use a newer reportgen",
+        )
+    return experiment
+
+
+def _decode(path: Path, kind: type[T]) -> T:
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=kind)
+    except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as fault:
+        raise InputError(f"cannot be read: {fault}", where=str(path), remedy="correct the file") from fault

@@ -1,0 +1,1 @@
+"""From a record to what it says: the one place where archive and analysis meet."""
