@@ -39,7 +39,11 @@ def _calibrate(rig: Rig, block: int, fixture: str) -> int:
         if shortest_ns >= ACCEPTED * rig.job.least_batch_ns:
             return replays
         replays = next_replays(replays, shortest_ns, rig.job.least_batch_ns)
-    raise WorkerError(f"no batch of {replays} replays is long enough", where=fixture, remedy="see that every arm but the floor does work")
+    raise WorkerError(
+        f"no batch of {replays} replays is long enough",
+        where=fixture,
+        remedy="see that every arm but the floor does work",
+    )
 
 
 def _step(rig: Rig, block: int, fixture: str, replays: int, step: int) -> int:

@@ -56,7 +56,11 @@ def _replay_poisoned(rig: Rig, fixture: str, arm: str, when: str) -> Written:
     for slot in rig.written_slots(fixture):
         rig.session.fill(slot, POISON[when])
     rig.session.replay(rig.graphs[fixture, arm])
-    return {slot: rig.session.download(slot) for slot in rig.written_slots(fixture) if slot.name in rig.shapes[fixture].outputs}
+    return {
+        slot: rig.session.download(slot)
+        for slot in rig.written_slots(fixture)
+        if slot.name in rig.shapes[fixture].outputs
+    }
 
 
 def _inputs_row(rig: Rig, fixture: str, arm: str, changed: int) -> Row:

@@ -67,13 +67,17 @@ class Description:
         self._expect(isinstance(made, Mapping), "inputs", "must return a dict of arrays")
         for name, array in made.items():
             self._expect(str(name).isidentifier(), "inputs", f"{name!r} must be a name of letters, digits and _")
-            self._expect(isinstance(array, np.ndarray) and array.size > 0, "inputs", f"{name!r} must be an array with elements")
+            self._expect(
+                isinstance(array, np.ndarray) and array.size > 0, "inputs", f"{name!r} must be an array with elements"
+            )
         return {name: np.ascontiguousarray(array) for name, array in made.items()}
 
     def outputs(self, fixture: Fixture) -> dict[str, Output]:
         """Outputs of a fixture with their tolerances."""
         declared = self._ask("outputs", fixture)
-        self._expect(isinstance(declared, Mapping) and bool(declared), "outputs", "must return a dict with an Output at least")
+        self._expect(
+            isinstance(declared, Mapping) and bool(declared), "outputs", "must return a dict with an Output at least"
+        )
         return self._buffers("outputs", declared)
 
     def scratch(self, fixture: Fixture) -> dict[str, Output]:
@@ -89,11 +93,17 @@ class Description:
     def reference(self, fixture: Fixture, inputs: dict[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
         """Dense float64 reference of every output, finite and of the declared shape."""
         wanted, outputs = self._ask("reference", fixture, inputs), self.outputs(fixture)
-        self._expect(isinstance(wanted, Mapping) and set(wanted) == set(outputs), "reference", f"must return {sorted(outputs)}")
+        self._expect(
+            isinstance(wanted, Mapping) and set(wanted) == set(outputs), "reference", f"must return {sorted(outputs)}"
+        )
         for name, output in outputs.items():
             array = np.asarray(wanted[name])
             self._expect(array.dtype == np.float64, "reference", f"{name!r} must be float64, not {array.dtype}")
-            self._expect(array.shape == output.shape, "reference", f"{name!r} has shape {array.shape}, declared is {output.shape}")
+            self._expect(
+                array.shape == output.shape,
+                "reference",
+                f"{name!r} has shape {array.shape}, declared is {output.shape}",
+            )
             self._expect(bool(np.isfinite(array).all()), "reference", f"{name!r} holds values that are not finite")
         return {name: np.ascontiguousarray(wanted[name]) for name in outputs}
 
@@ -105,7 +115,9 @@ class Description:
         self._expect(good, "kernels", f"must return a list of KernelCall for arm {arm.name!r}")
         for argument in (argument for call in calls for argument in call.args):
             known = argument.name in buffers if isinstance(argument, Buffer) else isinstance(argument, (int, float))
-            self._expect(known, "kernels", f"arm {arm.name!r}: argument {argument!r} is no buffer of the fixture and no number")
+            self._expect(
+                known, "kernels", f"arm {arm.name!r}: argument {argument!r} is no buffer of the fixture and no number"
+            )
         return tuple(calls)
 
     def bytes_and_flops(self, fixture: Fixture) -> tuple[int, int]:
@@ -118,7 +130,9 @@ class Description:
         """Every buffer of the fixture; input, output and scratch names must differ."""
         outputs, scratch = self.outputs(fixture), self.scratch(fixture)
         names = [*inputs, *outputs, *scratch]
-        self._expect(len(set(names)) == len(names), "outputs", "inputs, outputs and scratch must have names of their own")
+        self._expect(
+            len(set(names)) == len(names), "outputs", "inputs, outputs and scratch must have names of their own"
+        )
         return Shapes({name: array.nbytes for name, array in inputs.items()}, outputs, scratch, self.sets(fixture))
 
     def _buffers(self, function: str, declared: Any) -> dict[str, Output]:

@@ -83,7 +83,9 @@ class WorkerProcess:
                 interruption.check()
                 ready = {key.fd for key, _ in selector.select(limit_s)}
                 if not ready:
-                    raise WorkerError(f"the timed process said nothing for {limit_s:g} s", where=self.at, remedy="see its log")
+                    raise WorkerError(
+                        f"the timed process said nothing for {limit_s:g} s", where=self.at, remedy="see its log"
+                    )
                 if self._read_end not in ready:
                     continue
                 chunk = os.read(self._read_end, READ_BYTES)
@@ -92,8 +94,9 @@ class WorkerProcess:
                 *lines, pending = (pending + chunk).split(b"\n")
                 for line in lines:
                     message = self._parsed(line)
+                    last = message["message"] in ("done", "fault")
                     yield message
-                    if message["message"] in ("done", "fault"):
+                    if last:
                         self._expect_end(deadlines)
                         return
                     limit_s = deadlines.silence_s
@@ -112,7 +115,9 @@ class WorkerProcess:
             _signal_group(self.pid, number)
             self._wait_gone(patience_s)
         if self._alive():
-            raise WorkerError(f"process group {self.pid} does not end", where=self.at, remedy="see what the processes hang on")
+            raise WorkerError(
+                f"process group {self.pid} does not end", where=self.at, remedy="see what the processes hang on"
+            )
         self._process.wait()
 
     def __enter__(self) -> Self:
@@ -131,14 +136,20 @@ class WorkerProcess:
         except (ValueError, KeyError, TypeError) as fault:
             raise WorkerError("the timed process answered nonsense", where=self.at, remedy="see its log") from fault
         if kind == "at":
-            self.at = " ".join(part for part in (message["phase"], message["arm"] and f"arm {message['arm']}", message["fixture"]) if part)
+            self.at = " ".join(
+                part
+                for part in (message["phase"], message["arm"] and f"arm {message['arm']}", message["fixture"])
+                if part
+            )
         return message
 
     def _expect_end(self, deadlines: Deadlines) -> None:
         try:
             self._process.wait(deadlines.end_s)
         except subprocess.TimeoutExpired as fault:
-            raise WorkerError(f"the timed process answered but did not end in {deadlines.end_s:g} s", where=self.at) from fault
+            raise WorkerError(
+                f"the timed process answered but did not end in {deadlines.end_s:g} s", where=self.at
+            ) from fault
 
     def _death(self, deadlines: Deadlines) -> WorkerError:
         try:

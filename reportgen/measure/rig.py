@@ -59,7 +59,9 @@ class Rig:
     def written_slots(self, fixture: str) -> list[Slot]:
         """Output and scratch buffers of every set of a fixture."""
         shapes = self.shapes[fixture]
-        return [Slot(fixture, index, name) for index in range(shapes.sets) for name in (*shapes.outputs, *shapes.scratch)]
+        return [
+            Slot(fixture, index, name) for index in range(shapes.sets) for name in (*shapes.outputs, *shapes.scratch)
+        ]
 
     def restore_inputs(self, fixture: str) -> None:
         """Upload the inputs of every set."""

@@ -34,13 +34,17 @@ class FakeBuilder:
         try:
             Times.of(table).launch_ns("", "", 1, 1, 1)
         except (TypeError, ValueError, AttributeError) as fault:
-            raise InputError(f"[fake] cannot be read: {fault}", where=str(folder.toml), remedy="correct the table") from fault
+            raise InputError(
+                f"[fake] cannot be read: {fault}", where=str(folder.toml), remedy="correct the table"
+            ) from fault
         text = json.dumps(table, sort_keys=True)
         arms = {
-            arm.name: BuiltArm("", hashlib.sha256(f"simulated\0{arm.of or arm.name}\0{text}".encode()).hexdigest(), arm.symbol or "")
+            arm.name: BuiltArm(
+                "", hashlib.sha256(f"simulated\0{arm.of or arm.name}\0{text}".encode()).hexdigest(), arm.symbol or ""
+            )
             for arm in plan.experiment.arms
         }
-        return Built(arms, options=dict(table))
+        return Built(arms, options={"table": table})
 
     def device(self, selector: str | None) -> Device:
         """Name the simulated device."""

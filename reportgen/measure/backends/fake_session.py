@@ -90,7 +90,7 @@ class FakeSession:
     """See :class:`reportgen.measure.backends.session.Session`; code is never loaded and nothing is measured."""
 
     def __init__(self, job: Job) -> None:
-        self._job, self._times, self._files = job, Times.of(job.options), References(job)
+        self._job, self._times, self._files = job, Times.of(job.options["table"]), References(job)
         self._description = Description(Path(job.experiment_file))
         self._memory: dict[Slot, Bytes] = {}
         self._outputs: dict[str, dict[str, Output]] = {}
@@ -140,7 +140,11 @@ class FakeSession:
                 self._spoil(graph, rounded)
                 self.upload(Slot(graph.fixture, launch.set, name), rounded)
         if self._struck("mutate", graph.arm, graph.fixture):
-            slot = next(slot for slot in self._memory if slot.fixture == graph.fixture and slot.name not in self._outputs[graph.fixture])
+            slot = next(
+                slot
+                for slot in self._memory
+                if slot.fixture == graph.fixture and slot.name not in self._outputs[graph.fixture]
+            )
             self._memory[slot][0] ^= 1
 
     def batch(self, graph: GraphSpec, *, lead_in: int, replays: int) -> BatchTime:
@@ -148,7 +152,9 @@ class FakeSession:
         self._misbehave(graph)
         pass_, index = divmod(self._batches[graph.fixture], self._arms[graph.fixture])
         self._batches[graph.fixture] += 1
-        one_ns = self._times.launch_ns(graph.fixture, graph.arm, self._job.repetition, pass_, index + 1) * len(graph.launches)
+        one_ns = self._times.launch_ns(graph.fixture, graph.arm, self._job.repetition, pass_, index + 1) * len(
+            graph.launches
+        )
         lead_in_ns, elapsed_ns = round(one_ns * lead_in), max(1, round(one_ns * replays))
         started_ns = self._now_ns + lead_in_ns
         self._now_ns = started_ns + elapsed_ns + _GAP_NS

@@ -62,7 +62,7 @@ class NativeSession:
     """A pinned process; see :class:`reportgen.measure.backends.session.Session`."""
 
     def __init__(self, job: Job) -> None:
-        self.core = _pin()
+        self.core = _pin(job.options.get("device"))
         self._sensors = Sensors(self.core)
         self._library = _batch_library(job.options["batch_library"])
         self._modules: dict[str, ctypes.CDLL] = {}
@@ -138,7 +138,11 @@ class NativeSession:
             rates.append(rounds / took_ns)
             rounds = max(1000, int(rounds * SPIN_PIECE_NS / took_ns))
             stable = _is_stable(rates)
-        return {"stable": stable, "pieces": len(rates), "rounds_per_ns": [round(rate, 5) for rate in rates[-SPIN_WINDOW:]]}
+        return {
+            "stable": stable,
+            "pieces": len(rates),
+            "rounds_per_ns": [round(rate, 5) for rate in rates[-SPIN_WINDOW:]],
+        }
 
     def readings(self) -> Readings:
         """Clock, temperature, load and context switches."""
@@ -167,13 +171,15 @@ class NativeSession:
             function = getattr(self._modules[arm], symbol)
         except AttributeError as fault:
             raise InputError(
-                f"arm {arm!r} exports no symbol {symbol!r}", remedy="see that the source defines it and that it is not static"
+                f"arm {arm!r} exports no symbol {symbol!r}",
+                remedy="see that the source defines it and that it is not static",
             ) from fault
         address = ctypes.cast(function, ctypes.c_void_p).value or 0
         owner = self._owner.setdefault(address, (arm, symbol))
         if owner[0] != arm:
             raise InputError(
-                f"arms {owner[0]!r} and {arm!r} resolve to one function {symbol!r}", remedy="give each arm code of its own"
+                f"arms {owner[0]!r} and {arm!r} resolve to one function {symbol!r}",
+                remedy="give each arm code of its own",
             )
         return address
 
@@ -189,11 +195,11 @@ def _is_stable(rates: list[float]) -> bool:
     return abs(late / early - 1) < SPIN_STABLE_SHARE
 
 
-def _pin() -> int | None:
-    """Keep this process on the last core it may use, which the system uses least; ``None`` where that is not allowed."""
+def _pin(selector: str | None) -> int | None:
+    """Keep this process on the core asked for, else on the last one allowed; ``None`` where the system forbids it."""
     if not hasattr(os, "sched_setaffinity"):
         return None
-    core = max(os.sched_getaffinity(0))
+    core = max(os.sched_getaffinity(0)) if selector is None else int(selector)
     try:
         os.sched_setaffinity(0, {core})
     except OSError:

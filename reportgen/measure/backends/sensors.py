@@ -55,7 +55,9 @@ def _text(path: Path) -> str | None:
 
 def _thermal_zone() -> Path | None:
     zones = sorted(THERMAL.glob("thermal_zone*"))
-    of_processor = [zone for zone in zones if any(word in (_text(zone / "type") or "") for word in ("pkg", "cpu", "soc"))]
+    of_processor = [
+        zone for zone in zones if any(word in (_text(zone / "type") or "") for word in ("pkg", "cpu", "soc"))
+    ]
     return next(iter(of_processor or zones), None)
 
 
