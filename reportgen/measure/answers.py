@@ -43,37 +43,45 @@ class Answer:
             self.fault = _fault(message)
 
 
-def run_job(
-    job: Job, name: str, folder: Path, attempt_id: str, deadlines: Deadlines, interruption: Interruption
-) -> Answer:  # noqa: PLR0913 - each is a fact of the job
-    """Run ``job`` in a process of its own; its log is ``folder/<name>.log``, removed if empty.
+@dataclass(frozen=True)
+class Runner:
+    """Runs jobs one after the other, each in a process of its own."""
 
-    A process that dies, hangs or refuses is no exception here but the answer's ``fault``.
+    deadlines: Deadlines
+    interruption: Interruption
 
-    Raises
-    ------
-    Interrupted
-        The user asked for the end; the process is gone.
-    WorkerError
-        The process cannot be made to end.
-    """
-    job_file, log_file = folder / f"{name}.json", folder / f"{name}.log"
-    job.save(job_file)
-    answer, began_ns = Answer(), time.monotonic_ns()
-    try:
-        with WorkerProcess(job_file, log_file, worker_environment(attempt_id)) as process:
-            try:
-                for message in process.messages(deadlines, interruption):
-                    answer.take(message)
-            except WorkerError as fault:
-                answer.fault = fault
-            answer.at = process.at
-    finally:
-        job_file.unlink(missing_ok=True)
-        if log_file.exists() and log_file.stat().st_size == 0:
-            log_file.unlink()
-    answer.facts["process_s"] = (time.monotonic_ns() - began_ns) / NS_PER_S
-    return answer
+    def run(self, job: Job, name: str, folder: Path, attempt_id: str = "") -> Answer:
+        """Run ``job``; its log is ``folder/<name>.log``, removed if empty.
+
+        A process that dies, hangs or refuses is no exception here but the answer's ``fault``.
+
+        Raises
+        ------
+        Interrupted
+            The user asked for the end; the process is gone.
+        WorkerError
+            The process cannot be made to end.
+        """
+        job_file, log_file = folder / f"{name}.json", folder / f"{name}.log"
+        job.save(job_file)
+        answer, began_ns = Answer(), time.monotonic_ns()
+        try:
+            with WorkerProcess(job_file, log_file, worker_environment(attempt_id)) as process:
+                self._listen(process, answer)
+        finally:
+            job_file.unlink(missing_ok=True)
+            if log_file.exists() and log_file.stat().st_size == 0:
+                log_file.unlink()
+        answer.facts["process_s"] = (time.monotonic_ns() - began_ns) / NS_PER_S
+        return answer
+
+    def _listen(self, process: WorkerProcess, answer: Answer) -> None:
+        try:
+            for message in process.messages(self.deadlines, self.interruption):
+                answer.take(message)
+        except WorkerError as fault:
+            answer.fault = fault
+        answer.at = process.at
 
 
 def _fault(message: Message) -> ReportgenError:

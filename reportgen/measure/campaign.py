@@ -6,32 +6,29 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from reportgen.archive.journal import Journal, OpenHeader, read_journal
-from reportgen.errors import ReportgenError
-from reportgen.measure.answers import Answer, run_job
+from reportgen.errors import FindingError, ReportgenError
+from reportgen.measure.answers import Answer, Runner
 from reportgen.measure.completeness import missing
 from reportgen.measure.draws import schedule_seed
 from reportgen.measure.exclusion import broken_rules, highest_clock_mhz, tagged
 from reportgen.measure.identity import first_difference
-from reportgen.measure.interruption import Interruption
 from reportgen.measure.job import Job
-from reportgen.measure.jobs import Bench, layout_facts
+from reportgen.measure.jobs import Bench, Frame, layout_facts
 from reportgen.measure.ledger import REPLACES, Ledger, Turn, read_ledger
 from reportgen.measure.order import Schedule, schedule
-from reportgen.measure.process import Deadlines
 from reportgen.measure.watching import Watch
 from reportgen.model.record import Repetition
 from reportgen.units import NS_PER_S
 
 
-class SourcesChangedError(ReportgenError):
+class SourcesChangedError(FindingError):
     """The hash bracket differs: the attempt is invalid."""
 
 
-class CannotCompleteError(ReportgenError):
+class CannotCompleteError(FindingError):
     """Calibration failed, or more repetitions were lost than there are spares: the attempt is aborted."""
 
 
@@ -43,7 +40,7 @@ class Campaign:
     journal: Journal
     header: OpenHeader
     bracket: Callable[[], dict[str, str]]
-    interruption: Interruption
+    runner: Runner
     watch: Watch
 
     def __post_init__(self) -> None:
@@ -72,7 +69,7 @@ class Campaign:
         """
         replays = self._calibrated()
         while (turn := self.ledger.next_turn()) is not None:
-            self.interruption.check()
+            self.runner.interruption.check()
             self._repeat(turn, replays)
         if not self.ledger.complete:
             lost = "; ".join(f"repetition {one.repetition}: {one.left_out}" for one in self.repetitions if one.left_out)
@@ -82,13 +79,11 @@ class Campaign:
         done = next((one for one in self.repetitions if one.repetition == 0), None)
         if done is None:
             self.watch.phase("calibration")
-            job, layout = self.bench.calibration_job(self.header.id, self.schedule, self._origin_ns)
+            job, layout = self.bench.calibration_job(self._frame())
             answer, changed = self._bracketed(job, "repetition-000")
             if answer.fault is not None:
                 self.journal.event("calibration failed", at=answer.at, fault=answer.fault.one_line())
-                raise CannotCompleteError(
-                    answer.fault.what, where=answer.fault.where, remedy=answer.fault.remedy
-                ) from answer.fault
+                raise _calibration_failed(answer.fault)
             done = self._archive(
                 Repetition(
                     repetition=0,
@@ -108,9 +103,7 @@ class Campaign:
             "repetition",
             f"{turn.repetition}" if turn.replaces is None else f"{turn.repetition} in place of {turn.replaces}",
         )
-        job, layout = self.bench.repetition_job(
-            turn.repetition, self.header.id, self.schedule, self._origin_ns, replays
-        )
+        job, layout = self.bench.repetition_job(turn.repetition, self._frame(), replays)
         answer, changed = self._bracketed(job, f"repetition-{turn.repetition:03d}")
         rows = tagged(answer.batches, self.bench.plan.experiment.protocol.exclude, self._highest_clock(answer))
         facts = answer.facts | {"layout": layout_facts(layout), "orders": job.orders}
@@ -131,12 +124,11 @@ class Campaign:
         _refuse_change(first_difference(self.header.hashes, self.bracket()))
         logs = self.journal.artifacts / "logs"
         logs.mkdir(exist_ok=True)
-        answer = run_job(job, name, logs, self.header.id, self._deadlines(), self.interruption)
+        answer = self.runner.run(job, name, logs, self.header.id)
         return answer, first_difference(self.header.hashes, self.bracket())
 
-    def _deadlines(self) -> Deadlines:
-        protocol = self.bench.plan.experiment.protocol
-        return Deadlines(protocol.start_deadline_s, protocol.silence_deadline_s)
+    def _frame(self) -> Frame:
+        return Frame(self.header.id, self.schedule, self._origin_ns)
 
     def _archive(self, repetition: Repetition) -> Repetition:
         self.journal.append(repetition)
@@ -172,6 +164,13 @@ def _why_left_out(job: Job, answer: Answer) -> str:
     if answer.fault is not None:
         return answer.fault.one_line()
     return missing(job, answer.batches, answer.checks)
+
+
+def _calibration_failed(fault: ReportgenError) -> CannotCompleteError:
+    """Wrap what ended calibration; bad input stays bad input, since nothing was measured."""
+    failed = CannotCompleteError(fault.what, where=fault.where, remedy=fault.remedy)
+    failed.exit_status = fault.exit_status
+    return failed
 
 
 def _refuse_change(sentence: str | None) -> None:

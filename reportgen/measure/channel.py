@@ -13,7 +13,7 @@ class Channel:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
-    def send(self, kind: str, **facts: Any) -> None:
+    def send(self, kind: str, /, **facts: Any) -> None:
         """Send one message; returns once the pipe has taken it."""
         line = json.dumps({"message": kind, **facts}, allow_nan=False).encode() + b"\n"
         while line:

@@ -27,9 +27,9 @@ def close_complete(journal: Journal, kind: Kind) -> RunOutcome:
     return _seal(journal, status, reason, 0, "")
 
 
-def close_early(journal: Journal, status: Status, fault: ReportgenError, exit_status: int = EXIT_FINDING) -> RunOutcome:
+def close_early(journal: Journal, status: Status, fault: ReportgenError) -> RunOutcome:
     """Seal an attempt that cannot go on, with the reason."""
-    return _seal(journal, status, fault.one_line(), exit_status, fault.one_line())
+    return _seal(journal, status, fault.one_line(), fault.exit_status, fault.one_line())
 
 
 def leave_open(journal: Journal, fault: ReportgenError | None) -> RunOutcome:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from reportgen.archive.journal import OpenHeader
-from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, InputError, RecordError, ReportgenError, WorkerError
-from reportgen.measure.answers import run_job
+from reportgen.errors import EXIT_INTERRUPTED, InputError, RecordError, ReportgenError, WorkerError
+from reportgen.measure.answers import Runner
 from reportgen.measure.backends import fake_experiment
 from reportgen.measure.backends.builders import open_builder
 from reportgen.measure.backends.interface import Builder
@@ -17,13 +17,13 @@ from reportgen.measure.closing import INTERRUPTED, close_complete, close_early, 
 from reportgen.measure.interruption import Interrupted, Interruption
 from reportgen.measure.jobs import Bench, Described
 from reportgen.measure.locking import device_lock
-from reportgen.measure.opening import Opened, bracket_of, open_attempt, open_header, resume_attempt
+from reportgen.measure.opening import Opened, Request, bracket_of, open_attempt, open_header, resume_attempt
 from reportgen.measure.plan_files import EXPERIMENT_PROGRAM
 from reportgen.measure.planning import make_plan
 from reportgen.measure.process import Deadlines
 from reportgen.measure.watching import RunOptions, RunOutcome, Watch
 from reportgen.model.plan import Plan
-from reportgen.model.record import Device, Status
+from reportgen.model.record import Status
 from reportgen.project import ExperimentFolder, Project, find_experiment, read_experiment
 
 
@@ -47,15 +47,17 @@ def run(project: Project, name: str, options: RunOptions, watch: Watch) -> RunOu
     builder = open_builder(_backend(experiment, options, header))
     plan = _plan(experiment, builder)
     device = builder.device(options.device)
+    request = Request(project, experiment, plan, builder, device, options)
     with Interruption() as interruption, device_lock(device), tempfile.TemporaryDirectory(prefix="reportgen-") as work:
+        protocol = plan.experiment.protocol
+        runner = Runner(Deadlines(protocol.start_deadline_s, protocol.silence_deadline_s), interruption)
         try:
-            bench = _prepare(experiment, plan, builder, Path(work), options, interruption, watch)
-            hashes = bracket_of(project, bench)
-            opened = _open(project, bench, builder, device, options, hashes())
+            bench = _prepare(request, Path(work), runner, watch)
+            bracket = bracket_of(project, bench)
+            opened = _open(request, bench, bracket())
         except Interrupted:
             return RunOutcome(None, Status.ABORTED, INTERRUPTED, [], EXIT_INTERRUPTED, INTERRUPTED)
-        campaign = Campaign(bench, opened.journal, opened.header, hashes, interruption, watch)
-        return _measure(campaign)
+        return _measure(Campaign(bench, opened.journal, opened.header, bracket, runner, watch))
 
 
 def _backend(experiment: ExperimentFolder, options: RunOptions, header: OpenHeader | None) -> str:
@@ -80,24 +82,20 @@ def _plan(experiment: ExperimentFolder, builder: Builder) -> Plan:
     return plan
 
 
-def _prepare(  # noqa: PLR0913 - each is a part of what is prepared
-    experiment: ExperimentFolder,
-    plan: Plan,
-    builder: Builder,
-    work: Path,
-    options: RunOptions,
-    interruption: Interruption,
-    watch: Watch,
-) -> Bench:
+def _prepare(request: Request, work: Path, runner: Runner, watch: Watch) -> Bench:
     """Compile, then make inputs and references: all that can fail before anything is measured."""
+    plan, builder = request.plan, request.builder
     watch.phase("build", f"{len(plan.experiment.arms)} arms")
-    built = builder.build(plan, experiment, work, plan.experiment.protocol.compile_deadline_s)
+    built = builder.build(plan, request.experiment, work, plan.experiment.protocol.compile_deadline_s)
     for warning in built.warnings:
         watch.warning(warning)
-    interruption.check()
+    runner.interruption.check()
     watch.phase("references", f"{len(plan.fixtures)} fixtures")
-    bench = Bench(plan, built, _program(experiment), work, builder.name, options.device)
-    return replace(bench, described=_describe(bench, interruption))
+    bench = Bench(plan, built, _program(request.experiment), work, builder.name, request.options.device)
+    answer = runner.run(bench.reference_job(), "references", work)
+    if answer.fault is not None:
+        raise answer.fault
+    return replace(bench, described={name: Described(**facts) for name, facts in answer.described.items()})
 
 
 def _program(experiment: ExperimentFolder) -> Path:
@@ -105,21 +103,10 @@ def _program(experiment: ExperimentFolder) -> Path:
     return own if own.is_file() else Path(fake_experiment.__file__)
 
 
-def _describe(bench: Bench, interruption: Interruption) -> dict[str, Described]:
-    protocol = bench.plan.experiment.protocol
-    deadlines = Deadlines(protocol.start_deadline_s, protocol.silence_deadline_s)
-    answer = run_job(bench.reference_job(), "references", bench.work, "", deadlines, interruption)
-    if answer.fault is not None:
-        raise answer.fault
-    return {name: Described(**facts) for name, facts in answer.described.items()}
-
-
-def _open(  # noqa: PLR0913 - each is a part of what is archived
-    project: Project, bench: Bench, builder: Builder, device: Device, options: RunOptions, hashes: dict[str, str]
-) -> Opened:
-    if options.resume:
-        return resume_attempt(project, bench, device, options.resume, hashes)
-    return open_attempt(project, bench, builder, device, options, hashes)
+def _open(request: Request, bench: Bench, hashes: dict[str, str]) -> Opened:
+    if request.options.resume:
+        return resume_attempt(request, bench, request.options.resume, hashes)
+    return open_attempt(request, bench, hashes)
 
 
 def _measure(campaign: Campaign) -> RunOutcome:
@@ -133,9 +120,7 @@ def _measure(campaign: Campaign) -> RunOutcome:
     except SourcesChangedError as fault:
         return close_early(journal, Status.INVALID, fault)
     except CannotCompleteError as fault:
-        cause = fault.__cause__
-        nothing = not campaign.ledger.accepted and isinstance(cause, InputError)
-        return close_early(journal, Status.ABORTED, fault, cause.exit_status if nothing else EXIT_FINDING)
+        return close_early(journal, Status.ABORTED, fault)
     except (RecordError, WorkerError) as fault:
         return leave_open(journal, fault)
     except OSError as fault:

@@ -73,7 +73,7 @@ class Description:
         return {name: np.ascontiguousarray(array) for name, array in made.items()}
 
     def outputs(self, fixture: Fixture) -> dict[str, Output]:
-        """Outputs of a fixture with their tolerances."""
+        """Ask for the outputs of a fixture with their tolerances."""
         declared = self._ask("outputs", fixture)
         self._expect(
             isinstance(declared, Mapping) and bool(declared), "outputs", "must return a dict with an Output at least"
@@ -85,7 +85,7 @@ class Description:
         return self._buffers("scratch", self._ask("scratch", fixture) if hasattr(self._module, "scratch") else {})
 
     def sets(self, fixture: Fixture) -> int:
-        """Number of copies that a graph cycles through; 1 unless the experiment says so."""
+        """Ask for the number of copies that a graph cycles through; 1 unless the experiment says so."""
         sets = self._ask("sets", fixture) if hasattr(self._module, "sets") else 1
         self._expect(isinstance(sets, int) and sets >= 1, "sets", "must return a whole number of at least 1")
         return int(sets)
@@ -153,7 +153,7 @@ class Description:
     def _guarded(self, what: str, function: Any, *args: Any) -> Any:
         try:
             return function(*args)
-        except Exception as fault:  # noqa: BLE001 - a stranger's code may raise anything; it becomes one line with its place
+        except Exception as fault:
             raise InputError(
                 f"{what} raised {type(fault).__name__}: {fault}", where=self._line_of(fault), remedy=REMEDY
             ) from fault

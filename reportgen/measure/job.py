@@ -29,7 +29,7 @@ class JobArm:
     calibrated: bool = True
 
     def seen(self) -> Arm:
-        """The arm as the experiment's functions see it."""
+        """Return the arm as the experiment's functions see it."""
         return Arm(self.name, self.role, self.symbol, self.of)
 
 
@@ -44,7 +44,7 @@ class JobFixture:
     checks_only: bool = False
 
     def seen(self) -> Fixture:
-        """The fixture as the experiment's functions see it."""
+        """Return the fixture as the experiment's functions see it."""
         return Fixture(self.name, self.values, self.seed, self.checks_only)
 
 
@@ -69,7 +69,7 @@ class Job:
     launches_per_graph: int
     lead_in_replays: int
     least_batch_ns: int
-    warm_up_s: float = 2.0
+    warm_up_s: float
     module_order: list[str] = field(default_factory=list)
     graph_order: list[list[str]] = field(default_factory=list)
     buffer_order: list[list[Any]] = field(default_factory=list)
@@ -80,11 +80,11 @@ class Job:
     hash_inputs: bool = False
 
     def arm(self, name: str) -> JobArm:
-        """The arm of that name."""
+        """Return the arm of that name."""
         return next(arm for arm in self.arms if arm.name == name)
 
     def fixture(self, name: str) -> JobFixture:
-        """The fixture of that name."""
+        """Return the fixture of that name."""
         return next(fixture for fixture in self.fixtures if fixture.name == name)
 
     def save(self, path: Path) -> None:

@@ -31,6 +31,15 @@ class Described:
 
 
 @dataclass(frozen=True)
+class Frame:
+    """What the timed jobs of one attempt share: its id, its schedule, and when it began on the session's clock."""
+
+    attempt_id: str
+    schedule: Schedule
+    origin_ns: int
+
+
+@dataclass(frozen=True)
 class Bench:
     """Everything that the jobs of one attempt have in common; ``selector`` says which device, if one was named."""
 
@@ -46,31 +55,27 @@ class Bench:
         """Job that runs no kernel."""
         return self._job(REFERENCE, 0, 0)
 
-    def calibration_job(self, attempt_id: str, schedule: Schedule, origin_ns: int) -> tuple[Job, Layout]:
+    def calibration_job(self, frame: Frame) -> tuple[Job, Layout]:
         """Job of repetition 0, and what was drawn for it."""
-        return self._timed_job(CALIBRATE, 0, attempt_id, schedule, origin_ns, {})
+        return self._timed_job(CALIBRATE, 0, frame, {})
 
-    def repetition_job(
-        self, repetition: int, attempt_id: str, schedule: Schedule, origin_ns: int, replays: dict[str, int]
-    ) -> tuple[Job, Layout]:
+    def repetition_job(self, repetition: int, frame: Frame, replays: dict[str, int]) -> tuple[Job, Layout]:
         """Job of a timed repetition, and what was drawn for it."""
-        return self._timed_job(REPETITION, repetition, attempt_id, schedule, origin_ns, replays)
+        return self._timed_job(REPETITION, repetition, frame, replays)
 
     def timed_fixtures(self) -> list[str]:
         """Fixtures with batches; the others are only checked."""
         return [fixture.name for fixture in self.plan.fixtures if not fixture.checks_only]
 
-    def _timed_job(  # noqa: PLR0913 - one argument a fact of the attempt
-        self, kind: str, repetition: int, attempt_id: str, schedule: Schedule, origin_ns: int, replays: dict[str, int]
-    ) -> tuple[Job, Layout]:
-        layout = self._layout(repetition, attempt_id)
+    def _timed_job(self, kind: str, repetition: int, frame: Frame, replays: dict[str, int]) -> tuple[Job, Layout]:
+        layout = self._layout(repetition, frame.attempt_id)
         timed = set(self.timed_fixtures())
         fixtures = {fixture.name: fixture.arms for fixture in self._fixtures()}
         blocks = [name for name in layout.fixtures if name in timed]
         job = self._job(
             kind,
             repetition,
-            origin_ns,
+            frame.origin_ns,
             module_order=layout.modules,
             graph_order=[
                 [name, arm] for name in layout.fixtures for arm in layout.graphs[name] if arm in fixtures[name]
@@ -80,7 +85,7 @@ class Bench:
             ],
             buffer_order=[entry for name in layout.fixtures for entry in _buffers(name, layout)],
             block_order=blocks,
-            orders={name: schedule.order(repetition, name) for name in blocks},
+            orders={name: frame.schedule.order(repetition, name) for name in blocks},
             replays=replays,
             hash_inputs=True,
         )
@@ -118,6 +123,7 @@ class Bench:
             fixtures=self._fixtures(),
             launches_per_graph=protocol.launches_per_graph,
             lead_in_replays=protocol.lead_in_replays,
+            warm_up_s=protocol.clock_warm_up_s,
             least_batch_ns=round(protocol.least_batch_ms * NS_PER_MS),
             **drawn,
         )
@@ -127,14 +133,16 @@ class Bench:
 
 
 def layout_facts(layout: Layout) -> dict[str, Any]:
-    """What was drawn, as the record keeps it."""
+    """Say what was drawn, as the record keeps it."""
     return asdict(layout)
 
 
 def _buffers(fixture: str, layout: Layout) -> list[list[Any]]:
-    drawn = zip(layout.buffers[fixture], layout.padding_bytes[fixture], strict=True)
-    places = ((*label.split(":", 1), padding) for label, padding in drawn)
-    return [[fixture, int(index), name, padding] for index, name, padding in places]
+    found: list[list[Any]] = []
+    for label, padding_bytes in zip(layout.buffers[fixture], layout.padding_bytes[fixture], strict=True):
+        index, _, name = label.partition(":")
+        found.append([fixture, int(index), name, padding_bytes])
+    return found
 
 
 def _arm(arm: Arm, arms: Sequence[Arm], built: Built) -> JobArm:

@@ -19,6 +19,7 @@ from reportgen.measure.identity import hash_bracket, versions
 from reportgen.measure.jobs import Bench
 from reportgen.measure.provenance import find_provenance
 from reportgen.measure.watching import RunOptions
+from reportgen.model.plan import Plan
 from reportgen.model.record import SCHEMA_VERSION, Device, Kind
 from reportgen.project import ExperimentFolder, Project
 
@@ -37,9 +38,19 @@ def bracket_of(project: Project, bench: Bench) -> Callable[[], dict[str, str]]:
     return lambda: hash_bracket(sources | bench.built.watched)
 
 
-def open_attempt(  # noqa: PLR0913 - each is a part of what is archived
-    project: Project, bench: Bench, builder: Builder, device: Device, options: RunOptions, hashes: Mapping[str, str]
-) -> Opened:
+@dataclass(frozen=True)
+class Request:
+    """What is to be measured, by what, on what."""
+
+    project: Project
+    experiment: ExperimentFolder
+    plan: Plan
+    builder: Builder
+    device: Device
+    options: RunOptions
+
+
+def open_attempt(request: Request, bench: Bench, hashes: Mapping[str, str]) -> Opened:
     """Begin a new attempt; its folder appears with header and plan in it.
 
     Raises
@@ -50,7 +61,8 @@ def open_attempt(  # noqa: PLR0913 - each is a part of what is archived
         The disk refuses.
     """
     now = datetime.now(UTC)
-    plan, protocol = bench.plan, bench.plan.experiment.protocol
+    project, plan, builder, options = request.project, request.plan, request.builder, request.options
+    protocol = plan.experiment.protocol
     repetitions = (options.repetitions or protocol.quick_repetitions) if options.quick else protocol.repetitions
     binaries = {arm: built.sha256 for arm, built in sorted(bench.built.arms.items())}
     header = OpenHeader(
@@ -61,7 +73,7 @@ def open_attempt(  # noqa: PLR0913 - each is a part of what is archived
         backend=bench.backend,
         plan=plan.digest,
         provenance=find_provenance(project.kernels, plan.files, options.provenance),
-        device=device,
+        device=request.device,
         started_at=now.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         repetitions_planned=repetitions,
         binaries=binaries,
@@ -72,14 +84,12 @@ def open_attempt(  # noqa: PLR0913 - each is a part of what is archived
         reportgen=reportgen.__version__,
     )
     journal = Journal.create(layout.open_dir(project.runs, plan.name, header.id), header, plan)
-    journal.event("opened", device=device.id, repetitions=repetitions)
+    journal.event("opened", device=request.device.id, repetitions=repetitions)
     _archive(project, bench, journal)
     return Opened(journal, header)
 
 
-def resume_attempt(
-    project: Project, bench: Bench, device: Device, attempt_id: str, hashes: Mapping[str, str]
-) -> Opened:
+def resume_attempt(request: Request, bench: Bench, attempt_id: str, hashes: Mapping[str, str]) -> Opened:
     """Continue an open attempt on the same device with the same plan and code.
 
     Raises
@@ -89,13 +99,13 @@ def resume_attempt(
     RecordError
         Its journal is damaged, or the disk refuses.
     """
-    folder = layout.open_dir(project.runs, bench.plan.name, attempt_id)
+    folder = layout.open_dir(request.project.runs, bench.plan.name, attempt_id)
     journal = Journal.resume(folder)
     try:
         header = read_journal(folder).header
-        _check_same(header, bench, device, hashes, str(folder))
-        journal.event("resumed", device=device.id)
-        _archive(project, bench, journal)
+        _check_same(header, bench, request.device, hashes, str(folder))
+        journal.event("resumed", device=request.device.id)
+        _archive(request.project, bench, journal)
     except BaseException:
         journal.close()
         raise

@@ -90,4 +90,4 @@ def _make(job: Job, fixture: JobFixture, description: Description, files: Refere
 
 def sha256(array: NDArray[Any]) -> str:
     """SHA-256 of an array's bytes in C order."""
-    return hashlib.sha256(np.ascontiguousarray(array).view(np.uint8).reshape(-1)).hexdigest()
+    return hashlib.sha256(np.ascontiguousarray(array).reshape(-1).data).hexdigest()

@@ -47,7 +47,7 @@ class Rig:
             self.graphs[name, arm] = self.session.capture(self._spec(name, arm))
 
     def launches(self, fixture: str) -> int:
-        """Launches of a graph: at least as many as the protocol asks for, and every set equally often."""
+        """Count the launches of a graph: at least as many as the protocol asks for, and every set equally often."""
         sets = self.shapes[fixture].sets
         return sets * -(-self.job.launches_per_graph // sets)
 

@@ -45,7 +45,7 @@ class Watch(Protocol):
         """Something begins: building, references, calibration, repetition, sealing."""
 
     def repetition_done(self, done: int, planned: int, seconds_left: float, rows: Sequence[dict[str, Any]]) -> None:
-        """A repetition was accepted or lost; ``rows`` are the scored batches of all accepted ones so far."""
+        """Take note that a repetition was accepted or lost; ``rows`` are the scored batches of all accepted ones so far."""
 
     def warning(self, sentence: str) -> None:
         """Something that the reader of the record should know and that stops nothing."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from lab import Lab
+from tests.measure.lab import Lab
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from reportgen.measure import controller
 from reportgen.measure.watching import RunOptions, RunOutcome
 from reportgen.project import Project, open_project
 
-PROGRAM = '''
+PROGRAM = """
 import numpy as np
 from reportgen.calls import Buffer, KernelCall, Output
 
@@ -30,7 +30,7 @@ def kernels(arm, fixture, buffers):
 
 def bytes_and_flops(fixture):
     return 32 * fixture["n"], 4 * fixture["n"]
-'''
+"""
 
 KERNEL = """
 #include "reportgen_native.h"
@@ -57,6 +57,7 @@ repetitions = {repetitions}
 spares = {spares}
 least_batch_ms = {least_batch_ms}
 most_padding_mib = 1
+clock_warm_up_s = 0.02
 silence_deadline_s = {silence_deadline_s}
 start_deadline_s = 30
 compile_deadline_s = 30
@@ -87,6 +88,10 @@ symbol = "idea"
 """
 
 
+def nothing(name: str, detail: str) -> None:
+    """Let a phase begin."""
+
+
 @dataclass
 class Seen:
     """A watch that remembers what it was told, and calls back at a phase if asked."""
@@ -94,7 +99,7 @@ class Seen:
     phases: list[str] = field(default_factory=list)
     progress: list[tuple[int, int]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    at_phase: Callable[[str, str], None] = lambda name, detail: None
+    at_phase: Callable[[str, str], None] = nothing
 
     def phase(self, name: str, detail: str = "") -> None:
         """Remember a phase."""
@@ -163,7 +168,7 @@ class Lab:
         )
         (self.folder / "experiment.toml").write_text(text, encoding="utf-8")
 
-    def run(self, at_phase: Callable[[str, str], None] = lambda name, detail: None, **options: Any) -> RunOutcome:
+    def run(self, at_phase: Callable[[str, str], None] = nothing, **options: Any) -> RunOutcome:
         """Run the real controller in this process."""
         self.seen = Seen(at_phase=at_phase)
         return controller.run(self.project, "doubling", RunOptions(**options), self.seen)

@@ -13,7 +13,7 @@ HEADS, WIDTH = 4, 16
 
 
 def inputs(fixture: Fixture, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-    """Some normal numbers."""
+    """Draw some normal numbers."""
     del fixture
     return {"x": rng.standard_normal((HEADS, WIDTH))}
 
@@ -25,7 +25,7 @@ def outputs(fixture: Fixture) -> dict[str, Output]:
 
 
 def reference(fixture: Fixture, inputs: dict[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
-    """Running sums along the rows."""
+    """Sum along the rows, running."""
     del fixture
     return {"y": np.cumsum(inputs["x"], axis=1)}
 

@@ -123,7 +123,7 @@ class FakeSession:
 
     def checksum(self, slot: Slot) -> str:
         """BLAKE2b of a buffer."""
-        return hashlib.blake2b(self._memory[slot], digest_size=16).hexdigest()
+        return hashlib.blake2b(self._memory[slot].data, digest_size=16).hexdigest()
 
     def capture(self, spec: GraphSpec) -> GraphSpec:
         """Remember what the graph stands for."""
@@ -165,7 +165,7 @@ class FakeSession:
         return {"stable": True, "pieces": 0, "most_s": most_s}
 
     def readings(self) -> Readings:
-        """A constant clock; throttling where the faults ask for it."""
+        """Tell a constant clock; throttling where the faults ask for it."""
         self._readings += 1
         throttled = self._struck("throttle", "", "")
         return Readings(clock_mhz=1000.0, throttle_counts={"simulated": self._readings if throttled else 0})

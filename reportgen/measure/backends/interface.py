@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -43,7 +44,7 @@ class Builder(Protocol):
         """Name by which experiments and attempts know the backend."""
 
     @property
-    def options(self) -> list[str]:
+    def options(self) -> Sequence[str]:
         """Compile options that stand before an experiment's own and belong to its plan."""
 
     def build(self, plan: Plan, folder: ExperimentFolder, out_dir: Path, deadline_s: float) -> Built:

@@ -16,6 +16,7 @@ import numpy as np
 
 from reportgen.calls import Buffer
 from reportgen.errors import InputError
+from reportgen.measure.backends.sensors import Sensors
 from reportgen.measure.backends.session import (
     Allocation,
     Array,
@@ -26,7 +27,6 @@ from reportgen.measure.backends.session import (
     Readings,
     Slot,
 )
-from reportgen.measure.backends.sensors import Sensors
 from reportgen.measure.job import Job
 from reportgen.units import NS_PER_MS, NS_PER_S
 
@@ -161,7 +161,7 @@ class NativeSession:
         base = min((view.ctypes.data for view in self._views.values()), default=0)
         return {"core": self.core, "arena_page_offset": base % mmap.PAGESIZE, **self._sensors.facts()}
 
-    def _argument(self, place: Slot, argument: Buffer | int | float) -> _Arg:
+    def _argument(self, place: Slot, argument: Buffer | float) -> _Arg:
         if isinstance(argument, Buffer):
             return _Arg(p=self._views[Slot(place.fixture, place.set, argument.name)].ctypes.data)
         return _Arg(f=argument) if isinstance(argument, float) else _Arg(i=int(argument))

@@ -21,12 +21,12 @@ class Sensors:
         self._zone = _thermal_zone()
 
     def clock_mhz(self) -> float | None:
-        """Current clock, from cpufreq or else from /proc/cpuinfo."""
+        """Read the current clock, from cpufreq or else from /proc/cpuinfo."""
         khz = _text(self._folder / "cpufreq" / "scaling_cur_freq")
         return float(khz) / KHZ_PER_MHZ if khz else _cpuinfo_mhz(self._core)
 
     def temperature_c(self) -> float | None:
-        """Temperature of the processor's thermal zone."""
+        """Read the temperature of the processor's thermal zone."""
         reading = _text(self._zone / "temp") if self._zone else None
         return float(reading) / MILLI if reading else None
 

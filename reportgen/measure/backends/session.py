@@ -135,4 +135,4 @@ class Session(Protocol):
         """Read the device's state."""
 
     def facts(self) -> dict[str, Any]:
-        """What is fixed for the whole process: the core or device in use, its settings, addresses."""
+        """Tell what is fixed for the whole process: the core or device in use, its settings, addresses."""
