@@ -31,7 +31,7 @@ BATCHES = (
     Column("fixture", "string", "", "the input setting, as axis=value pairs"),
     Column("arm", "string", "", "the version timed"),
     Column("repetition", "int32", "", "from 1; 0 is the calibrating process, whose rows are warm-up"),
-    Column("pass", "int32", "", "1 for an order, 2 for its mirror; in calibration the step"),
+    Column("pass", "int32", "", "1 for an order, 2 for its mirror, 0 for the opening batches; in calibration the step"),
     Column("position", "int32", "", "slot within the pass, from 1"),
     Column(
         "launches",

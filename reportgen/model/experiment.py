@@ -159,7 +159,10 @@ class Exclusion(_Noun, frozen=True, kw_only=True):
 
 
 class Protocol(_Noun, frozen=True, kw_only=True):
-    """How the matrix is measured. Times carry their unit in the name."""
+    """How the matrix is measured. Times carry their unit in the name.
+
+    ``clock_warm_up_s`` bounds the time in which a process waits for a stable clock before its first batch.
+    """
 
     repetitions: int = 12
     spares: int = 2
@@ -168,6 +171,7 @@ class Protocol(_Noun, frozen=True, kw_only=True):
     launches_per_graph: int = 1
     lead_in_replays: int = 1
     most_padding_mib: float = 64.0
+    clock_warm_up_s: float = 2.0
     compile_deadline_s: float = 120.0
     start_deadline_s: float = 120.0
     silence_deadline_s: float = 120.0
