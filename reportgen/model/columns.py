@@ -79,4 +79,9 @@ CHECKS = (
     Column("passed", "bool", "", "no mismatch"),
 )
 
+ORIGIN = (
+    Column("device", "string", "", "the device that measured, by its id"),
+    Column("attempt", "string", "", "the attempt that the row comes from"),
+)
+
 TABLES = {"batches": BATCHES, "checks": CHECKS}
