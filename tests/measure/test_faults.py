@@ -193,7 +193,7 @@ def test_a_null_that_compiles_differently_is_refused(lab: Lab, monkeypatch: pyte
     wrapper.write_text(f'#!/bin/sh\necho x >> "{lab.root}/calls"\nexec cc -DSALT=$(wc -l < "{lab.root}/calls") "$@"\n')
     wrapper.chmod(0o755)
     monkeypatch.setenv("CC", str(wrapper))
-    lab.write(base=RIGHT + " y[0] += 0.0f * SALT;")
+    lab.write(base=RIGHT + " y[SALT] = 2.0f * x[SALT];")
     assert "null 'again' became other machine code than 'base'" in refusal(lab)
 
 

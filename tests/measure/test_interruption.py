@@ -19,7 +19,7 @@ from reportgen.archive.load import load_attempt
 from reportgen.errors import InputError
 from reportgen.model.record import Kind, Status
 from reportgen.project import open_project
-from tests.measure.lab import Lab
+from tests.measure.lab import RIGHT, Lab
 from tests.measure.test_faults import fault, no_process_is_left, when_worker_runs
 
 AtPhase = Callable[[str, str], None]
@@ -172,9 +172,10 @@ def test_resuming_with_other_sources_is_refused_and_changes_nothing(lab: Lab) ->
 
 def test_resuming_with_another_compiler_is_refused(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same plan with other machine code is another record; the line names the arm."""
+    lab.write(base=RIGHT + "\n#ifdef OTHER\n    y[1] = 2.0f * x[1];\n#endif\n")
     outcome = lab.run(at_phase=signal_at("repetition", "2"))
     assert outcome.path is not None
-    monkeypatch.setenv("CC", "cc -fno-omit-frame-pointer")
+    monkeypatch.setenv("CC", "cc -DOTHER")
     with pytest.raises(InputError, match="cannot be resumed: code of arm again was"):
         lab.run(resume=outcome.path.name.removesuffix(".partial"))
 
