@@ -42,7 +42,7 @@ def lead(record: RecordView) -> str:
 
 def lines(record: RecordView) -> list[str]:
     """Say the outcomes of each slice: ``size = l2: adopt hoist; keep incumbent over pair and both``."""
-    return [_line(record, piece.name) for piece in record.plan.slices]
+    return [_line(record, piece.name) for piece in lookup.slices(record)]
 
 
 def _line(record: RecordView, piece: str) -> str:
