@@ -38,7 +38,6 @@ class Cell:
     note: str = ""
     tone: str = ""
     code: bool = False
-    anchor: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,11 +50,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """A row: ``head`` names it, and begins a group where ``first`` holds."""
+    """A row: ``head`` names it, and begins a group where ``first`` holds; figures lead to its ``anchor``."""
 
     head: Cell
     cells: tuple[Cell, ...]
     first: bool = False
+    anchor: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,6 @@ class Fact:
     term: str
     text: str
     value: str = ""
-    href: str = ""
     code: bool = False
     anchor: str = ""
 

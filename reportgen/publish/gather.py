@@ -10,16 +10,17 @@ import msgspec
 from reportgen.archive import layout
 from reportgen.archive.load import Attempt, list_attempts
 from reportgen.archive.select import Record, records
+from reportgen.archive.sums import files_under, sha256_of
 from reportgen.errors import InputError
 from reportgen.model.experiment import Experiment
 from reportgen.model.result import Result
 from reportgen.project import Project, experiment_folders, read_experiment
-from reportgen.publish import reading
+from reportgen.publish import downloads, reading
 from reportgen.publish.cache import Cache, digest, sources_digest
 from reportgen.publish.chart_data import Chart
 from reportgen.publish.library import Library
 from reportgen.publish.problems import Problem
-from reportgen.publish.view import AttemptView, RecordView
+from reportgen.publish.view import AttemptView, FileFact, RecordView
 from reportgen.scoring import score
 
 SCORING = ("analysis", "archive", "model")
@@ -52,7 +53,7 @@ class Gathered:
     """What a project holds: ``library`` for pages, ``files`` to publish by address, ``problems`` on the way."""
 
     def __init__(self, project: Project, cache: Cache) -> None:
-        self._cache = cache
+        self._cache, self._licence = cache, project.settings.data_licence
         self._code = sources_digest(*SCORING, "publish")
         self.files: dict[str, Path] = {}
         self.problems: list[Problem] = []
@@ -93,10 +94,26 @@ class Gathered:
             attempts=self._attempts(record.attempts, address),
             replications=self._attempts(record.replications, address),
             others=self._attempts(record.others, address),
+            downloads=self._downloads(record, result, address, key),
         )
 
     def _attempts(self, attempts: Iterable[Attempt], address: str) -> list[AttemptView]:
         return [self._attempt(attempt, f"{address}attempts/{attempt.id}/") for attempt in attempts]
+
+    def _downloads(self, record: Record, result: Result, address: str, key: str) -> list[FileFact]:
+        licence = self._licence
+        key = digest([key, licence])
+        folder = self._cache.folder(
+            "downloads", key, lambda draft: downloads.write_record(record, result, draft, licence=licence)
+        )
+        names = files_under(folder)
+        self.files.update({address + name: folder / name for name in names})
+        return self._cache.struct("sums", key, list[FileFact], lambda: [_fact(folder, name) for name in names])
+
+
+def _fact(folder: Path, name: str) -> FileFact:
+    path = folder / name
+    return FileFact(name, path.stat().st_size, sha256_of(path))
 
 
 def _all_attempts(record: Record) -> list[Attempt]:

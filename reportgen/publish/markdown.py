@@ -93,6 +93,8 @@ def read_page(path: Path, source: str) -> SourcePage:
 
 def _line_of(fault: str, lines: Sequence[str]) -> int:
     """Find the line that a fault of the front matter speaks of: the one it numbers, or that of the key it quotes."""
+    if "end of document" in fault:
+        return len(lines)
     numbered = re.search(r"line (\d+)", fault)
     if numbered:
         return int(numbered.group(1)) + 1

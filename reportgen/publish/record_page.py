@@ -61,7 +61,7 @@ def build(record: RecordView, frame: Frame, report: Link | None, library: Librar
         telemetry=tuple(readings(attempt) for attempt in record.attempts),
         hashes=hashes([attempt.manifest for attempt in record.attempts]),
         attempts=_attempts(record),
-        downloads=answers.downloads(record, ""),
+        downloads=answers.downloads(record, "", everything=True),
     )
 
 

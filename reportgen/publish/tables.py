@@ -21,9 +21,9 @@ def word(text: str, *, note: str = "", tone: str = "") -> Cell:
     return Cell(text, note=note, tone=tone)
 
 
-def code(text: str, *, href: str = "", anchor: str = "") -> Cell:
+def code(text: str, *, href: str = "") -> Cell:
     """Make a cell of a name or hash."""
-    return Cell(text, code=True, href=href, anchor=anchor)
+    return Cell(text, code=True, href=href)
 
 
 def figure(text: str, value: float | str | None, *, href: str = "", note: str = "") -> Cell:

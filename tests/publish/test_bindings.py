@@ -60,14 +60,14 @@ SAME: dict[str, Any] = {"cache": "same-set"}
         (f"margin({SAME})", "0.005", "±0.50%"),
     ],
 )
-def test_a_binding_says_the_known_number_with_its_full_value(say: Say, expression: str, value: str, text: str):
+def test_a_binding_says_the_known_number_with_its_full_value(say: Say, expression: str, value: str, text: str) -> None:
     """12 repetitions x 6 fixtures x 6 arms x 2 batches; 12 x 6 x 5 x 2 checks; 0.95 as the factory set it."""
     said, problems = say(expression)
     assert [] == problems
     assert f'<data value="{value}">{text}</data>' in said
 
 
-def test_a_figure_leads_to_its_derivation_on_the_records_page(say: Say, built: Built):
+def test_a_figure_leads_to_its_derivation_on_the_records_page(say: Say, built: Built) -> None:
     """The link's anchor is there."""
     said, _ = say(f'change("candidate", vs="control", where={SAME})')
     href = said.split('href="')[1].split('"')[0]
@@ -75,7 +75,7 @@ def test_a_figure_leads_to_its_derivation_on_the_records_page(say: Say, built: B
     assert f'id="{anchor}"' in built.page(address)
 
 
-def test_an_interval_and_a_verdict_are_said_in_words(say: Say):
+def test_an_interval_and_a_verdict_are_said_in_words(say: Say) -> None:
     """Two figures, and a mark beside the word."""
     ends, _ = say(f'interval("candidate", where={SAME})')
     assert ends.count("−5.00%") == 2
@@ -86,7 +86,7 @@ def test_an_interval_and_a_verdict_are_said_in_words(say: Say):
     assert outcome.startswith("adopt")
 
 
-def test_protocol_constants_are_plain_data(say: Say):
+def test_protocol_constants_are_plain_data(say: Say) -> None:
     """A page says the protocol without typing a number."""
     assert "12" == say('protocol("sample").repetitions')[0]
     assert "±0.50%" == say("experiment().smallest_effect")[0]
@@ -111,7 +111,7 @@ def test_protocol_constants_are_plain_data(say: Say):
         ("protocol().sheep", "no attribute 'sheep'"),
     ],
 )
-def test_an_unknown_name_is_a_problem_with_file_and_line(say: Say, expression: str, told: str):
+def test_an_unknown_name_is_a_problem_with_file_and_line(say: Say, expression: str, told: str) -> None:
     """Nothing unknown is passed over in silence."""
     said, problems = say(expression)
     assert told in problems[0].what
@@ -119,13 +119,13 @@ def test_an_unknown_name_is_a_problem_with_file_and_line(say: Say, expression: s
     assert "missing" in said
 
 
-def test_a_page_with_two_records_has_to_say_which(say: Say):
+def test_a_page_with_two_records_has_to_say_which(say: Say) -> None:
     """No experiment is guessed."""
     _, problems = say('count("batches")', '"sample", "pretend"')
     assert "which experiment is meant?" in problems[0].what
 
 
-def test_a_page_may_pin_a_record(say: Say, library: Library):
+def test_a_page_may_pin_a_record(say: Say, library: Library) -> None:
     """The pinned name means the same record, also for bindings that say only the experiment."""
     pinned = library.record("sample").name
     said, problems = say('count("batches")', f'"{pinned}"')

@@ -48,7 +48,7 @@ def tree(folder: Path) -> dict[str, str]:
     ],
     ids=["far east", "west"],
 )
-def test_a_build_elsewhere_gives_the_same_bytes(built: Built, tmp_path: Path, environment: dict[str, str]):
+def test_a_build_elsewhere_gives_the_same_bytes(built: Built, tmp_path: Path, environment: dict[str, str]) -> None:
     """Another folder, time zone, locale and hash seed, without any cache."""
     lab = tmp_path / "other place"
     shutil.copytree(built.project.root, lab, ignore=shutil.ignore_patterns("public", ".cache"))
@@ -56,7 +56,9 @@ def test_a_build_elsewhere_gives_the_same_bytes(built: Built, tmp_path: Path, en
     assert tree(built.out) == tree(lab / "out")
 
 
-def test_an_unchanged_build_writes_nothing_and_a_touched_attempt_only_its_dependants(built: Built, tmp_path: Path):
+def test_an_unchanged_build_writes_nothing_and_a_touched_attempt_only_its_dependants(
+    built: Built, tmp_path: Path
+) -> None:
     """Excluding the simulated attempt leaves every page of the measured record as it was."""
     lab = tmp_path / "lab"
     shutil.copytree(built.project.root, lab)
@@ -77,15 +79,17 @@ def test_an_unchanged_build_writes_nothing_and_a_touched_attempt_only_its_depend
 @pytest.mark.parametrize(
     ("text", "where", "what"),
     [
-        ("\n[gone](nowhere/)\n", "site/index.md:9", "dead link: nowhere/"),
-        ("\n[gone](attempts/#nothing)\n", "site/index.md:9", "no anchor 'nothing'"),
-        ("\n{{ change('sample:nobody') }}\n", "site/index.md:9", "no record 'sample'"),
-        ("\n{{ nothing_such() }}\n", "site/index.md:9", "'nothing_such' is undefined"),
-        ('\n<img src="static/icon.svg">\n', "site/index.md:9", "image without alternative text"),
+        ("\n[gone](nowhere/)\n", "site/index.md:10", "dead link: nowhere/"),
+        ("\n[gone](attempts/#nothing)\n", "site/index.md:10", "no anchor 'nothing'"),
+        ("\n{{ change('sample:nobody') }}\n", "site/index.md:10", "no record 'sample'"),
+        ("\n{{ nothing_such() }}\n", "site/index.md:10", "'nothing_such' is undefined"),
+        ('\n<img src="static/icon.svg">\n', "site/index.md:10", "image without alternative text"),
     ],
     ids=["dead link", "missing anchor", "unknown record", "unknown binding", "image without words"],
 )
-def test_a_strict_build_fails_with_file_and_line_and_writes_nothing(tmp_path: Path, text: str, where: str, what: str):
+def test_a_strict_build_fails_with_file_and_line_and_writes_nothing(
+    tmp_path: Path, text: str, where: str, what: str
+) -> None:
     """The same problem is a warning of any other build."""
     project = make_lab(tmp_path / "lab", {"index.md": HOME.split("Read the")[0] + text}, measured=False)
     report = build(project, tmp_path / "out", strict=True)
@@ -97,7 +101,7 @@ def test_a_strict_build_fails_with_file_and_line_and_writes_nothing(tmp_path: Pa
     assert check(project) == report.problems
 
 
-def test_pages_nobody_leads_to_and_addresses_taken_twice_are_problems(tmp_path: Path):
+def test_pages_nobody_leads_to_and_addresses_taken_twice_are_problems(tmp_path: Path) -> None:
     """Orphans and clashes are found before anything is written."""
     lost = HOME.replace('address = ""', 'address = "lost/"').replace('"home"', '"note"').split("Read the")[0]
     pages = {"index.md": HOME.split("Read the")[0], "lost.md": lost, "other.md": lost}
@@ -105,7 +109,7 @@ def test_pages_nobody_leads_to_and_addresses_taken_twice_are_problems(tmp_path: 
     assert ["address 'lost/' is taken by another page", "no page leads here"] == sorted(one.what for one in problems)
 
 
-def test_a_folder_that_is_no_site_is_left_alone(tmp_path: Path):
+def test_a_folder_that_is_no_site_is_left_alone(tmp_path: Path) -> None:
     """A build never prunes what it did not write."""
     project = make_lab(tmp_path / "lab", {"index.md": HOME.split("Read the")[0]}, measured=False)
     (tmp_path / "home").mkdir()
@@ -134,7 +138,7 @@ class Texts(HTMLParser):
 
 
 @pytest.mark.parametrize("address", ["", "report", "attempts", "data"])
-def test_titles_and_reasons_are_text_never_markup(built: Built, address: str):
+def test_titles_and_reasons_are_text_never_markup(built: Built, address: str) -> None:
     """Quotes, tags and letters beyond ASCII come out as they were written."""
     page = Texts(built.page(address))
     assert "script" not in page.tags
@@ -145,7 +149,7 @@ def test_titles_and_reasons_are_text_never_markup(built: Built, address: str):
         assert "sources changed: <b>sample.c</b>" in page.text
 
 
-def test_a_simulated_record_says_so_wherever_it_appears_and_is_no_study(built: Built):
+def test_a_simulated_record_says_so_wherever_it_appears_and_is_no_study(built: Built) -> None:
     """Loudly, and never on the first page."""
     pages = {
         path.parent.relative_to(built.out).as_posix(): path.read_text("utf-8") for path in built.out.rglob("*.html")
@@ -157,7 +161,7 @@ def test_a_simulated_record_says_so_wherever_it_appears_and_is_no_study(built: B
     assert "pretend" not in pages["."]
 
 
-def test_every_attempt_is_in_the_ledger_and_has_a_page(built: Built):
+def test_every_attempt_is_in_the_ledger_and_has_a_page(built: Built) -> None:
     """Scored, quick, invalid and open alike, each with its reason."""
     ledger = built.page("attempts")
     for said in ("a quick look", "sources changed", "interrupted after 3 of 12 repetitions", "complete", "aborted"):
@@ -167,7 +171,7 @@ def test_every_attempt_is_in_the_ledger_and_has_a_page(built: Built):
     assert len(runs) == len(pages) == 5
 
 
-def test_the_index_lists_every_published_record(built: Built):
+def test_the_index_lists_every_published_record(built: Built) -> None:
     """Programs find files with bytes and SHA-256."""
     index = json.loads((built.out / "data" / "index.json").read_text("utf-8"))
     assert ["pretend", "sample"] == [record["experiment"] for record in index["records"]]
@@ -177,7 +181,7 @@ def test_the_index_lists_every_published_record(built: Built):
             assert (file["bytes"], file["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
 
 
-def test_a_lab_overrides_the_theme_file_by_file(tmp_path: Path):
+def test_a_lab_overrides_the_theme_file_by_file(tmp_path: Path) -> None:
     """One template of its own; the rest stays."""
     project = make_lab(tmp_path / "lab", {"index.md": HOME.split("Read the")[0]}, measured=False)
     (project.templates / "static").mkdir(parents=True)

@@ -42,7 +42,7 @@ def readable(kind: Any) -> set[str]:
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
-def test_a_template_reads_only_what_its_classes_have(path: Path):
+def test_a_template_reads_only_what_its_classes_have(path: Path) -> None:
     """A misspelt attribute is found without rendering."""
     for variable, attribute in attributes_read(path):
         kind = class_of(variable, path.name)
@@ -50,24 +50,24 @@ def test_a_template_reads_only_what_its_classes_have(path: Path):
             assert attribute in readable(kind), f"{path.name} reads {variable}.{attribute}"
 
 
-def test_every_field_is_shown_by_some_template():
+def test_every_field_is_shown_by_some_template() -> None:
     """What no template shows has no place in a context."""
     read: dict[Any, set[str]] = {}
     for path in TEMPLATES:
         for variable, attribute in attributes_read(path):
             for kind in [class_of(variable, path.name)] if variable != "page" else context.PAGES.values():
                 read.setdefault(kind, set()).add(attribute)
-    kinds = [kind for kind in vars(context).values() if dataclasses.is_dataclass(kind)]
+    kinds = [kind for kind in vars(context).values() if isinstance(kind, type) and dataclasses.is_dataclass(kind)]
     unread = {kind.__name__: readable(kind) - read.get(kind, set()) for kind in kinds}
     assert {} == {name: fields for name, fields in unread.items() if fields}
 
 
-def test_every_page_class_has_its_template():
+def test_every_page_class_has_its_template() -> None:
     """The table of pages names files of the theme."""
     assert set(context.PAGES) <= {path.name for path in TEMPLATES}
 
 
-def test_templates_hold_no_script_and_no_inline_style():
+def test_templates_hold_no_script_and_no_inline_style() -> None:
     """A strict content policy needs no exception."""
     for path in TEMPLATES:
         assert not re.search(r"<script|<style|\sstyle=|\son[a-z]+=", path.read_text("utf-8")), path.name

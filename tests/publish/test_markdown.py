@@ -31,14 +31,14 @@ def page_with(folder: Path, text: str) -> Any:
     ],
     ids=["none", "malformed", "unknown kind", "address that climbs", "unknown key", "no date"],
 )
-def test_front_matter_that_cannot_be_read_names_its_line(tmp_path: Path, text: str, where: str):
+def test_front_matter_that_cannot_be_read_names_its_line(tmp_path: Path, text: str, where: str) -> None:
     """A person finds the fault at once."""
     with pytest.raises(InputError) as caught:
         page_with(tmp_path, text)
     assert where == caught.value.where
 
 
-def test_an_expression_that_fails_names_its_line(tmp_path: Path):
+def test_an_expression_that_fails_names_its_line(tmp_path: Path) -> None:
     """Undefined names and broken syntax are told by the page's own line numbers."""
     unknown = page_with(tmp_path, FRONT + "\nfine\n\n{{ nothing_such }}\n")
     assert ["site/page.md:11"] == [problem.where for problem in fill(unknown, {})[1]]
@@ -46,7 +46,7 @@ def test_an_expression_that_fails_names_its_line(tmp_path: Path):
     assert ["site/page.md:9"] == [problem.where for problem in fill(broken, {})[1]]
 
 
-def test_page_text_cannot_reach_python(tmp_path: Path):
+def test_page_text_cannot_reach_python(tmp_path: Path) -> None:
     """Expressions run in a sandbox over plain data."""
     page = page_with(tmp_path, FRONT + "{{ ().__class__.__mro__ }}\n")
     text, problems = fill(page, {})
@@ -54,14 +54,14 @@ def test_page_text_cannot_reach_python(tmp_path: Path):
     assert "unsafe" in problems[0].what
 
 
-def test_values_are_escaped_where_they_are_put_in(tmp_path: Path):
+def test_values_are_escaped_where_they_are_put_in(tmp_path: Path) -> None:
     """A value from a record is text, never markup."""
     page = page_with(tmp_path, FRONT + "{{ name() }}\n")
     text, _ = fill(page, {"name": lambda: "<script>"})
     assert "&lt;script&gt;" in text
 
 
-def test_markdown_has_footnotes_anchors_attributes_boxes_and_scrolling_tables():
+def test_markdown_has_footnotes_anchors_attributes_boxes_and_scrolling_tables() -> None:
     """What pages need beyond plain Markdown."""
     html = to_html(
         "## A heading\n\nText[^1]. A [link](x/){.quiet}\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\n"
