@@ -10,8 +10,8 @@ INLINE void pair_totals(const uint8_t *low, const uint8_t *high, int high_shift,
         int32_t a, b, c, d;
         dot_eight_pairs(low + i, high + i, high_shift, x + i, &a, &b);
         dot_eight_pairs(low + i + 8, high + i + 8, high_shift, x + i + 8, &c, &d);
-        first += scales[0] * (a + c);
-        second += scales[4] * (b + d);
+        first += scales[0] * (hide(a) + c);
+        second += scales[4] * (hide(b) + d);
     }
     totals[0] = first;
     totals[2] = second;

@@ -82,13 +82,22 @@ INLINE int32_t dot_eight_at(const uint8_t *low, int low_shift, const uint8_t *hi
     return dot_eight(decode_eight(load_eight(low) >> low_shift, load_eight(high) >> high_shift), x);
 }
 
+/* The value, its origin hidden from the compiler at no cost. Without it Clang turns a * b + a * c into a * (b + c), and
+ * with that every arm into scale_hoist. All arms hide one sum for 16 products of a run.
+ */
+INLINE int32_t hide(int32_t value)
+{
+    __asm__("" : "+r"(value));
+    return value;
+}
+
 /* The integer total of a run: every sum of eight products multiplied by its scale. */
 INLINE int32_t run_total(const uint8_t *low, int low_shift, const uint8_t *high, int high_shift, const int8_t *scales,
                          const int8_t *x)
 {
     int32_t total = 0;
     for (int i = 0; i < RUN; i += 16, scales++) {
-        total += *scales * dot_eight_at(low + i, low_shift, high + i, high_shift, x + i);
+        total = hide(total + *scales * dot_eight_at(low + i, low_shift, high + i, high_shift, x + i));
         total += *scales * dot_eight_at(low + i + 8, low_shift, high + i + 8, high_shift, x + i + 8);
     }
     return total;

@@ -6,7 +6,7 @@ INLINE int32_t hoisted_run_total(const uint8_t *low, int low_shift, const uint8_
 {
     int32_t total = 0;
     for (int i = 0; i < RUN; i += 16, scales++) {
-        int32_t sum = dot_eight_at(low + i, low_shift, high + i, high_shift, x + i);
+        int32_t sum = hide(dot_eight_at(low + i, low_shift, high + i, high_shift, x + i));
         sum += dot_eight_at(low + i + 8, low_shift, high + i + 8, high_shift, x + i + 8);
         total += *scales * sum;
     }
