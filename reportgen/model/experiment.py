@@ -185,6 +185,8 @@ class Protocol(_Noun, frozen=True, kw_only=True):
             raise ValueError("protocol.least_batch_ms must lie in (0, 10000]")
         if not 0 <= self.most_padding_mib <= _MOST_PADDING_MIB:
             raise ValueError("protocol.most_padding_mib must lie in [0, 1024]")
+        if not 0 <= self.clock_warm_up_s < math.inf:
+            raise ValueError("protocol.clock_warm_up_s must be a finite number of seconds, at least 0")
         for name in ("compile_deadline_s", "start_deadline_s", "silence_deadline_s"):
             if not 0 < getattr(self, name) < math.inf:
                 raise ValueError(f"protocol.{name} must be a finite number of seconds above 0")

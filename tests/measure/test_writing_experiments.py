@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import importlib.util
 import re
 import subprocess
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 from reportgen import calls
+from reportgen.measure.backends.fake_session import Times
 from reportgen.measure.disassembly import compare_text
 from reportgen.model import experiment as model
 from reportgen.model.experiment import GateKind, Role
@@ -87,6 +89,13 @@ def test_defaults_on_the_page_are_those_of_the_model() -> None:
         for field in msgspec.structs.fields(noun):
             if field.name != "exclude":
                 assert (field.name, str(field.default).replace("True", "`true`")) in rows
+
+
+def test_every_key_of_the_simulation_stands_on_the_page() -> None:
+    """The table of the last section, key for key."""
+    table = PAGE.partition("`[fake]` says which")[2]
+    keys = {name.name for name in dataclasses.fields(Times)} - {"faults"} | {"fault"}
+    assert keys == set(re.findall(r"`(\w+)`(?=[^|]*\| [^|]* \| )", table))
 
 
 def test_the_example_is_planned_as_the_page_says(plan: Plan) -> None:
