@@ -9,8 +9,6 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 
-from reportgen.analysis.analyse import analyse
-from reportgen.analysis.pairing import DeviceRows
 from reportgen.archive import layout
 from reportgen.archive.encoding import decode_json, decode_toml, read_bytes
 from reportgen.archive.load import load_attempt
@@ -25,6 +23,7 @@ from reportgen.model.result import Result
 from reportgen.publish import verify
 from reportgen.publish.attempt_checks import attempt_findings
 from reportgen.publish.downloads import RESULTS, ZIP, csv_text, joined
+from reportgen.scoring import score
 
 _MOST_DIFFERENCES = 20
 
@@ -119,17 +118,3 @@ def _zip(folder: Path) -> Iterator[str]:
                     yield f"{ZIP}: {name} is not the file beside it"
     except zipfile.BadZipFile as fault:
         yield f"{ZIP}: is damaged: {fault}"
-
-
-def score(record: Record) -> Result:
-    """Compute the result of a record."""
-    rows, left_out = [], []
-    for attempt in record.attempts:
-        device, checks, batches = attempt.manifest.device, attempt.checks, attempt.batches
-        lost = batches["repetition"].isin([entry["repetition"] for entry in attempt.manifest.left_out])
-        failed = frozenset(checks.loc[~checks["passed"], "arm"])
-        rows.append(DeviceRows(device.id, device.model, batches[~lost], failed))
-        if lost.any():
-            left_out.append(DeviceRows(device.id, device.model, batches[lost], failed))
-    frozen_at = record.attempts[0].manifest.provenance.frozen_at
-    return analyse(record.plan, rows, left_out=left_out, frozen_at=frozen_at)

@@ -27,7 +27,7 @@ from reportgen.publish.verify_numbers import recompute
 SCHEMA_VERSION = 1
 TOLERANCE = 1e-12
 SUMS = "SHA256SUMS"
-PAGE, ZIP = "index.html", "record.zip"  # beside a record, and in the folder of an attempt: pages of a site
+PAGE, ZIP = "index.html", "record.zip"  # pages and downloads that a site has beside a record
 VERSIONED_LINES = ("events.jsonl", "repetitions.jsonl")
 NOT_RECOMPUTED = {"schema_version", "frozen_at"}
 IDENTITY = {
@@ -73,7 +73,7 @@ def check_sums(folder: Path, prefix: str = "") -> Iterator[str]:
     listed, wrong = read_sums(folder, prefix)
     yield from wrong
     found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if not path.is_dir()}
-    pages = {name for name in found if name.count("/") < 2 and PurePosixPath(name).name == PAGE}
+    pages = {name for name in found if PurePosixPath(name).name == PAGE}
     ignored = {SUMS, ZIP} | pages
     for name in sorted(set(listed) | (set(found) - ignored)):
         if name not in found:

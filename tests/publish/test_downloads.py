@@ -21,7 +21,7 @@ from reportgen.archive.select import Record, find_record
 from reportgen.model.columns import BATCHES, CHECKS, ORIGIN
 from reportgen.publish import downloads
 from reportgen.publish.downloads import VERIFIER_PARTS, joined, readme, to_csv, verifier, write_record
-from reportgen.publish.record_checks import score
+from reportgen.scoring import score
 from tests.factories import sealed_attempt
 
 

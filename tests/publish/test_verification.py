@@ -25,8 +25,8 @@ from reportgen.errors import InputError
 from reportgen.model.experiment import Gate, GateKind
 from reportgen.model.record import Device
 from reportgen.publish.downloads import DownloadFile, write_record
-from reportgen.publish.record_checks import score
 from reportgen.publish.verification import VerificationReport, verify_path
+from reportgen.scoring import score
 from tests.factories import (
     RATIOS,
     STARTED,
