@@ -38,7 +38,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """``plan.toml``: what will be, or was, measured.
 
     ``arms_by_fixture`` lists the main-group arms timed on each fixture, ``peers_by_fixture`` those of the peer group (the
-    incumbent first). ``comparisons`` are all that are judged, nulls against the arm they repeat included.
+    incumbent first); neither they nor ``slices`` hold fixtures that are only checked. ``comparisons`` are all that are
+    judged, nulls against the arm they repeat included. In ``experiment`` nulls have the file, symbol, defines and
+    fixtures of the arm they repeat. ``backend_options`` begin with ``backend=<name>``; ``archive.digest`` defines ``digest``.
     """
 
     schema_version: int

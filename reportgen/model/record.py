@@ -104,6 +104,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     at: str
     event: str
     facts: dict[str, Any] = {}
+    schema_version: int = SCHEMA_VERSION
 
 
 class Repetition(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,3 +115,14 @@ class Repetition(msgspec.Struct, frozen=True, kw_only=True):
     checks: list[dict[str, Any]]
     facts: dict[str, Any]
     left_out: str = ""
+
+
+class RepetitionFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of ``repetitions.jsonl``: what a process drew and saw, and how many rows of the tables are its own."""
+
+    schema_version: int
+    repetition: int
+    left_out: str
+    batches: int
+    checks: int
+    facts: dict[str, Any]

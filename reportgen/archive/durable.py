@@ -1,0 +1,40 @@
+"""Writing that survives a power cut: contents first, then the folder that names them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def write_durable(path: Path, data: bytes) -> None:
+    """Create ``path`` with ``data`` and wait until the disk holds both (FileExistsError if it exists)."""
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync_file(path: Path) -> None:
+    """Wait until the disk holds the contents of ``path``."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the disk holds the names in ``folder``."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sync_tree(folder: Path) -> None:
+    """Wait until the disk holds every file and name under ``folder``."""
+    for root, _folders, files in os.walk(folder):
+        for name in files:
+            sync_file(Path(root, name))
+        sync_folder(Path(root))

@@ -1,0 +1,188 @@
+"""Attempts as values: sealed or open, whole or interrupted, their tables read when first asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+
+from reportgen.archive import layout
+from reportgen.archive.counting import count, facts_of
+from reportgen.archive.encoding import decode_json, decode_toml, read_bytes
+from reportgen.archive.journal import JournalContents, decode_event, read_journal
+from reportgen.archive.lines import read_finished
+from reportgen.archive.notes import EXCLUSION, read_notes
+from reportgen.archive.rows import read_table, to_frame, to_table
+from reportgen.errors import InputError, RecordError
+from reportgen.model import plan as plan_model
+from reportgen.model.plan import Plan
+from reportgen.model.record import SCHEMA_VERSION, Event, Manifest, Note, Repetition, RepetitionFacts, Status
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """One attempt of the archive. ``batches`` and ``checks`` have the columns of ``model.columns``.
+
+    ``status`` and ``reason`` heed the notes; ``manifest.status`` is what was sealed. Reading a table raises
+    ``RecordError`` where its file is damaged, ``SchemaVersionError`` where another version wrote it.
+    """
+
+    path: Path
+    sealed: bool
+    manifest: Manifest
+    plan: Plan
+    events: tuple[Event, ...]
+    notes: tuple[Note, ...]
+
+    @property
+    def id(self) -> str:
+        """Name of the attempt."""
+        return self.manifest.id
+
+    @property
+    def exclusion(self) -> Note | None:
+        """First note that excludes the attempt."""
+        return next((note for note in self.notes if note.kind == EXCLUSION), None)
+
+    @property
+    def status(self) -> Status:
+        """``excluded`` where a note says so, else as sealed."""
+        return self.manifest.status if self.exclusion is None else Status.EXCLUDED
+
+    @property
+    def reason(self) -> str:
+        """Why the status is not ``scored``; empty where it is."""
+        return self.manifest.reason if self.exclusion is None else self.exclusion.text
+
+    @cached_property
+    def batches(self) -> pd.DataFrame:
+        """Timing batches, warm-up included, in the order of measuring within a repetition."""
+        return to_frame("batches", self._table("batches", layout.BATCHES))
+
+    @cached_property
+    def checks(self) -> pd.DataFrame:
+        """Checks of outputs and inputs."""
+        return to_frame("checks", self._table("checks", layout.CHECKS))
+
+    @cached_property
+    def repetitions(self) -> tuple[RepetitionFacts, ...]:
+        """What each process drew and saw."""
+        if self.sealed:
+            return read_finished(self.path / layout.REPETITIONS, _decode_facts)
+        return tuple(facts_of(repetition) for repetition in _in_order(read_journal(self.path)))
+
+    def _table(self, name: str, file: str) -> pa.Table:
+        if self.sealed:
+            return read_table(name, self.path / file)
+        return to_table(name, [row for one in _in_order(read_journal(self.path)) for row in getattr(one, name)])
+
+
+def load_attempt(path: Path) -> Attempt:
+    """Load the attempt in folder ``path``; an open one reads as ``aborted`` with its whole repetitions.
+
+    Raises
+    ------
+    InputError
+        There is no such folder.
+    RecordError
+        A file is missing or damaged; it is named.
+    SchemaVersionError
+        A file was written by a newer or older version; it is named.
+    """
+    if not path.is_dir():
+        raise InputError("no such attempt", where=str(path), remedy="see `reportgen attempts`")
+    return _load_open(path) if layout.is_open(path) else _load_sealed(path)
+
+
+def list_attempts(runs: Path, experiment: str | None = None) -> list[Attempt]:
+    """Every attempt under ``runs``, by experiment and id. Of an attempt both sealed and open the sealed one counts.
+
+    Raises
+    ------
+    RecordError
+        An attempt is damaged.
+    SchemaVersionError
+        An attempt was written by a newer or older version.
+    """
+    if not runs.is_dir():
+        return []
+    folders = [runs / experiment] if experiment is not None else sorted(runs.iterdir())
+    return [load_attempt(path) for folder in folders if folder.is_dir() for path in attempt_folders(folder)]
+
+
+def attempt_folders(folder: Path) -> list[Path]:
+    """Folders of attempts in the experiment's ``folder`` of the archive, sorted by id."""
+    found = {path.name: path for path in folder.iterdir() if path.is_dir()}
+    return [
+        found[name]
+        for name in sorted(found)
+        if layout.is_attempt_id(layout.attempt_id_of(found[name]))
+        and not (layout.is_open(found[name]) and layout.attempt_id_of(found[name]) in found)
+    ]
+
+
+def aborted_manifest(contents: JournalContents, reason: str = "") -> Manifest:
+    """Manifest of an attempt that ended early, out of what its journal holds."""
+    header = contents.header
+    counts = count(contents.repetitions)
+    done = f"interrupted after {counts.repetitions} of {header.repetitions_planned} repetitions"
+    return Manifest(
+        schema_version=SCHEMA_VERSION,
+        id=header.id,
+        experiment=header.experiment,
+        kind=header.kind,
+        status=Status.ABORTED,
+        reason=reason or done,
+        backend=header.backend,
+        plan=header.plan,
+        provenance=header.provenance,
+        device=header.device,
+        started_at=header.started_at,
+        ended_at=contents.events[-1].at if contents.events else header.started_at,
+        repetitions_planned=header.repetitions_planned,
+        counts=counts,
+        failed_arms=sorted({row["arm"] for one in contents.repetitions for row in one.checks if not row["passed"]}),
+        left_out=[
+            {"repetition": one.repetition, "reason": one.left_out} for one in contents.repetitions if one.left_out
+        ],
+        binaries=header.binaries,
+        binaries_digest=header.binaries_digest,
+        hashes=header.hashes,
+        versions=header.versions,
+        environment=header.environment,
+        reportgen=header.reportgen,
+    )
+
+
+def _load_open(path: Path) -> Attempt:
+    contents = read_journal(path)
+    notes = read_notes(path)
+    return Attempt(
+        path=path,
+        sealed=False,
+        manifest=aborted_manifest(contents),
+        plan=contents.plan,
+        events=contents.events,
+        notes=notes,
+    )
+
+
+def _load_sealed(path: Path) -> Attempt:
+    manifest_file, plan_file = path / layout.MANIFEST, path / layout.PLAN
+    manifest = decode_json(read_bytes(manifest_file), Manifest, SCHEMA_VERSION, str(manifest_file))
+    plan = decode_toml(read_bytes(plan_file), Plan, plan_model.SCHEMA_VERSION, str(plan_file))
+    if manifest.id != path.name:
+        raise RecordError(f"belongs to attempt {manifest.id!r}", where=str(manifest_file), remedy="name the folder so")
+    events = read_finished(path / layout.EVENTS, decode_event)
+    return Attempt(path=path, sealed=True, manifest=manifest, plan=plan, events=events, notes=read_notes(path))
+
+
+def _in_order(contents: JournalContents) -> list[Repetition]:
+    return sorted(contents.repetitions, key=lambda repetition: repetition.repetition)
+
+
+def _decode_facts(line: bytes, where: str) -> RepetitionFacts:
+    return decode_json(line, RepetitionFacts, SCHEMA_VERSION, where)
