@@ -23,19 +23,21 @@ app = typer.Typer(
 )
 
 ProjectDir = Annotated[Path, typer.Option("--project", metavar="DIR", help="The lab's folder.")]
+Backend = Annotated[str, typer.Option(help="native, fake ...; the experiment's own by default.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Here = Path()
 
 
 @app.command()
-def plan(name: str, *, project: ProjectDir = Here, json: Json = False) -> None:
+def plan(name: str, *, backend: Backend = "", project: ProjectDir = Here, json: Json = False) -> None:
     """Show what NAME would measure, and the digest that freezes it."""
     from reportgen import machine, terminal
     from reportgen.measure.planning import make_plan
     from reportgen.project import find_experiment, read_experiment
 
     folder = find_experiment(_open(project), name)
-    made = make_plan(folder, read_experiment(folder))
+    experiment = read_experiment(folder)
+    made = make_plan(folder, experiment, backend=backend or experiment.backend)
     _print_json(machine.plan(made)) if json else _print(terminal.plan(made))
 
 
@@ -43,7 +45,7 @@ def plan(name: str, *, project: ProjectDir = Here, json: Json = False) -> None:
 def run(  # noqa: PLR0913 - each is an option of the command line
     name: str,
     *,
-    backend: Annotated[str, typer.Option(help="native, fake ...; the experiment's own by default.")] = "",
+    backend: Backend = "",
     device: Annotated[str, typer.Option(help="Which device; the backend's first by default.")] = "",
     quick: Annotated[bool, typer.Option("--quick", help="Two repetitions, never scored.")] = False,
     resume: Annotated[str, typer.Option(metavar="ATTEMPT", help="Complete an interrupted attempt.")] = "",
