@@ -9,11 +9,23 @@ from typing import Any, TypeVar
 import msgspec
 
 from reportgen.errors import InputError
-from reportgen.model.experiment import SCHEMA_VERSION, Experiment
+from reportgen.model.experiment import SCHEMA_VERSION, Experiment, GateKind, Role
 
 SETTINGS_FILE = "reportgen.toml"
 
 T = TypeVar("T")
+
+_REMEDIES = {
+    "Invalid enum value": "roles are " + ", ".join(Role) + "; kinds of gates " + ", ".join(GateKind),
+    "unknown field": "remove or correct that key; docs/writing-experiments.md lists them all",
+    "missing required field": "add that key; docs/writing-experiments.md lists them all",
+}
+
+
+class _Versioned(msgspec.Struct):
+    """The one key that every version of a file has."""
+
+    schema_version: int
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -114,18 +126,25 @@ def read_experiment(folder: ExperimentFolder) -> Experiment:
     InputError
         Malformed TOML, an unknown key, or a declaration that contradicts itself.
     """
-    experiment = _decode(folder.toml, Experiment)
-    if experiment.schema_version > SCHEMA_VERSION:
+    version = _decode(folder.toml, _Versioned).schema_version  # first: a newer file may have keys unknown here
+    if version > SCHEMA_VERSION:
         raise InputError(
-            f"schema_version {experiment.schema_version} is newer than this program reads ({SCHEMA_VERSION})",
+            f"schema_version {version} is newer than this program reads ({SCHEMA_VERSION})",
             where=str(folder.toml),
             remedy="use a newer reportgen",
         )
-    return experiment
+    return _decode(folder.toml, Experiment)
 
 
 def _decode(path: Path, kind: type[T]) -> T:
     try:
         return msgspec.toml.decode(path.read_bytes(), type=kind)
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as fault:
-        raise InputError(f"cannot be read: {fault}", where=str(path), remedy="correct the file") from fault
+        raise InputError(f"cannot be read: {fault}", where=str(path), remedy=_remedy(str(fault))) from fault
+
+
+def _remedy(fault: str) -> str:
+    for sign, remedy in _REMEDIES.items():
+        if sign in fault:
+            return remedy
+    return "correct the file"

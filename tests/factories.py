@@ -207,7 +207,7 @@ def sealed_attempt(  # noqa: PLR0913 - a factory's named defaults
     runs: Path,
     *,
     plan: Plan | None = None,
-    repetitions: Sequence[Repetition] | None = None,
+    repetitions: int | Sequence[Repetition] = 12,
     header: Mapping[str, Any] | None = None,
     manifest: Mapping[str, Any] | None = None,
     sources: Mapping[str, bytes] = SOURCES,
@@ -216,10 +216,10 @@ def sealed_attempt(  # noqa: PLR0913 - a factory's named defaults
     """Measure and seal an attempt under ``runs``: by default the scored one that the module describes.
 
     ``header`` and ``manifest`` replace fields of either (``header={"started": datetime}`` sets the time and the id);
-    ``rows`` go to :func:`make_rows` where ``repetitions`` is not given.
+    ``rows`` go to :func:`make_rows` where ``repetitions`` is a number.
     """
     plan = plan or make_plan(sources=sources)
-    answered = make_rows(plan, **rows) if repetitions is None else repetitions
+    answered = make_rows(plan, repetitions=repetitions, **rows) if isinstance(repetitions, int) else repetitions
     head = make_header(plan, **(header or {}))
     closing: dict[str, Any] = {
         "failed_arms": sorted({row["arm"] for one in answered for row in one.checks if not row["passed"]}),

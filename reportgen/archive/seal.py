@@ -16,7 +16,7 @@ from reportgen.archive.durable import sync_folder, sync_tree, write_durable
 from reportgen.archive.encoding import encode_json, encode_json_pretty, encode_toml
 from reportgen.archive.journal import Journal, JournalContents, read_journal, refused
 from reportgen.archive.rows import to_parquet, to_table
-from reportgen.archive.sums import sums_of
+from reportgen.archive.sums import files_under, sums_of
 from reportgen.errors import InputError
 from reportgen.model.record import Manifest
 
@@ -60,7 +60,10 @@ def seal(journal: Journal | Path, manifest: Manifest) -> Path:
 def _fill(staging: Path, folder: Path, contents: JournalContents, manifest: Manifest) -> None:
     repetitions = sorted(contents.repetitions, key=attrgetter("repetition"))
     staging.mkdir()
-    shutil.copytree(layout.artifacts_dir(folder), layout.artifacts_dir(staging), copy_function=shutil.copyfile)
+    for name in files_under(layout.artifacts_dir(folder)):
+        target = layout.artifacts_dir(staging) / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(layout.artifacts_dir(folder) / name, target)
     write_durable(staging / layout.MANIFEST, encode_json_pretty(manifest))
     write_durable(staging / layout.PLAN, encode_toml(contents.plan))
     for name, file, rows in (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
@@ -23,6 +24,9 @@ from reportgen.project import ExperimentFolder
 ALWAYS_SLICING = "cache"
 COMPILING = frozenset({"native", "cuda"})
 WITHOUT_PROGRAM = frozenset({"fake"})
+
+_EXPERIMENT_NAME = re.compile(r"[a-z][a-z0-9_-]{0,79}")
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def make_plan(
@@ -43,6 +47,7 @@ def make_plan(
         The experiment cannot be measured as declared; the sentence names file, key and remedy.
     """
     where = str(folder.toml)
+    _check_name(folder, where)
     arms = resolved_arms(experiment, where, needs_symbols=backend in COMPILING)
     fixtures = plan_fixtures(folder.name, experiment, where)
     main = arms_by_fixture(arms, fixtures, where)
@@ -71,6 +76,16 @@ def make_plan(
     )
 
 
+def _check_name(folder: ExperimentFolder, where: str) -> None:
+    """Names of experiments become paths and addresses."""
+    if not _EXPERIMENT_NAME.fullmatch(folder.name):
+        raise InputError(
+            f"experiment name {folder.name!r} must be lower-case letters, digits, _ and -, and start with a letter",
+            where=where,
+            remedy="rename the folder or the file",
+        )
+
+
 def resolved_arms(experiment: Experiment, where: str, *, needs_symbols: bool) -> list[Arm]:
     """Give nulls the source, symbol, defines and fixtures of the arm they repeat; check sources and symbols.
 
@@ -89,6 +104,7 @@ def resolved_arms(experiment: Experiment, where: str, *, needs_symbols: bool) ->
             )
         if arm.of is not None or arm.symbol is None:
             continue
+        _check_identifiers(arm, where)
         if arm.symbol in owners:
             raise InputError(
                 f"arms {owners[arm.symbol]!r} and {arm.name!r} have one symbol {arm.symbol!r}",
@@ -97,6 +113,14 @@ def resolved_arms(experiment: Experiment, where: str, *, needs_symbols: bool) ->
             )
         owners[arm.symbol] = arm.name
     return arms
+
+
+def _check_identifiers(arm: Arm, where: str) -> None:
+    for key, text in [("symbol", arm.symbol or ""), *(("defines", name) for name in arm.defines)]:
+        if not _IDENTIFIER.fullmatch(text):
+            raise InputError(
+                f"arm {arm.name!r}: {key} {text!r} is no C identifier", where=where, remedy="letters, digits and _ only"
+            )
 
 
 def _like_original(null: Arm, original: Arm, where: str) -> Arm:

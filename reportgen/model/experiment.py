@@ -216,8 +216,12 @@ def _check_axis(axis: str, values: list[AxisValue]) -> None:
         raise ValueError(f"axis {axis!r} has no value")
     _check_unique(f"value of axis {axis!r}:", [str(value) for value in values])
     for value in values:
-        if isinstance(value, str) and not _AXIS_TEXT.fullmatch(value):
-            raise ValueError(f"axis {axis!r}: value {value!r} may hold letters, digits and . _ + - only")
+        _check_axis_value(axis, value)
+
+
+def _check_axis_value(axis: str, value: AxisValue) -> None:
+    if isinstance(value, str) and not _AXIS_TEXT.fullmatch(value):
+        raise ValueError(f"axis {axis!r}: value {value!r} may hold letters, digits and . _ + - only")
 
 
 def _check_unique(what: str, names: list[str]) -> None:
@@ -246,6 +250,8 @@ def _check_references(experiment: Experiment) -> None:
     for extra in experiment.fixtures:
         if set(extra.values) != set(experiment.axes):
             raise ValueError(f"fixture {extra.values} must give a value for every axis: {', '.join(experiment.axes)}")
+        for axis, value in extra.values.items():
+            _check_axis_value(axis, value)
 
 
 def _check_gate(gate: Gate, roles: dict[str, Role], experiment: Experiment) -> None:

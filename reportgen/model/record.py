@@ -40,12 +40,17 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the measured sources come from, and how that is known: ``observed``, ``declared`` or ``absent``."""
+    """Where the measured sources come from, and how that is known: ``observed``, ``declared`` or ``absent``.
+
+    ``frozen_at`` is when the last commit that touches a file of the plan was made, in UTC; null, with the ``reason`` in
+    words, where no commit holds the files as they were measured or none can be read.
+    """
 
     known: str
     commit: str | None = None
     dirty: bool | None = None
     frozen_at: str | None = None
+    reason: str = ""
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):

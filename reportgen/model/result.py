@@ -6,6 +6,10 @@ import enum
 
 import msgspec
 
+from reportgen.model.experiment import AxisValue
+
+SCHEMA_VERSION = 1
+
 
 class Verdict(enum.StrEnum):
     """Decided once, in ``analysis.verdict``."""
@@ -86,12 +90,15 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeviceResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One device's process values in the order of time, with their interval and lag-1 correlation."""
+    """One device's process values in the order of time, with their interval and lag-1 correlation.
+
+    ``interval`` is null where no repetition of the device has a process value.
+    """
 
     device: str
     repetitions: list[int]
     h: list[float | None]
-    interval: OrderInterval
+    interval: OrderInterval | None
     lag1: float | None
 
 
@@ -99,7 +106,9 @@ class ComparisonResult(msgspec.Struct, frozen=True, kw_only=True):
     """A candidate against a baseline in a slice. Figures are null where the verdict is ``invalid`` without data.
 
     ``headline``: median over cells of the cell ratios; ``estimate``: median of the pooled process values;
-    ``low``, ``high``: decision interval; ``bootstrap``: descriptive interval of the headline.
+    ``low``, ``high``: decision interval; ``bootstrap``: descriptive interval of the headline. Holm's figures belong to
+    candidates and are null for other arms. ``where`` is the comparison's own filter. ``valid_nulls`` counts the valid null arms of ``baseline`` in the slice: a
+    candidate without effect outruns all of them with probability at most ``outrun_bound`` = 1 / (valid_nulls + 1).
     """
 
     arm: str
@@ -129,6 +138,9 @@ class ComparisonResult(msgspec.Struct, frozen=True, kw_only=True):
     family_size: int | None = None
     resolvable: bool | None = None
     smallest_effect_shown: float | None = None
+    where: dict[str, list[AxisValue]] = {}
+    valid_nulls: int | None = None
+    outrun_bound: float | None = None
     bootstrap: Interval | None = None
     cells: list[CellResult] = []
     devices: list[DeviceResult] = []
@@ -158,7 +170,12 @@ class PromotionResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GateResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A gate asked of one arm in one slice. ``estimate`` and ``end`` are of the deciding fixture."""
+    """A gate asked of one arm in one slice. ``estimate`` and ``end`` are of the deciding cell (``fixture``, ``device``).
+
+    Both are in the unit and direction of ``threshold``: share of the baseline's time saved, nanoseconds saved, or for
+    ``no_regression`` the time lost. ``tolerance`` is what ``no_regression`` allowed there: the threshold or, where that
+    is more, the slice's cell floor.
+    """
 
     name: str
     kind: str
@@ -172,6 +189,8 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     outcome: GateOutcome
     fixture: str | None
     frozen_at: str | None
+    device: str | None = None
+    tolerance: float | None = None
 
 
 class PositionEffect(msgspec.Struct, frozen=True, kw_only=True):
