@@ -11,6 +11,7 @@ import typer
 from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, EXIT_MISUSE, ReportgenError
 
 if TYPE_CHECKING:
+    from reportgen.model.plan import Plan
     from reportgen.project import Project
 
 app = typer.Typer(
@@ -32,12 +33,8 @@ Here = Path()
 def plan(name: str, *, backend: Backend = "", project: ProjectDir = Here, json: Json = False) -> None:
     """Show what NAME would measure, and the digest that freezes it."""
     from reportgen import machine, terminal
-    from reportgen.measure.planning import make_plan
-    from reportgen.project import find_experiment, read_experiment
 
-    folder = find_experiment(_open(project), name)
-    experiment = read_experiment(folder)
-    made = make_plan(folder, experiment, backend=backend or experiment.backend)
+    made = _plan(_open(project), name, backend)
     _print_json(machine.plan(made)) if json else _print(terminal.plan(made))
 
 
@@ -55,9 +52,11 @@ def run(  # noqa: PLR0913 - each is an option of the command line
 ) -> None:
     """Measure NAME and archive everything under runs/."""
     from reportgen import machine, terminal
-    from reportgen.measure.controller import RunOptions, run
-    from reportgen.scoring import interim_score
+    from reportgen.measure.controller import run
+    from reportgen.measure.watching import RunOptions
+    from reportgen.scoring import interim
 
+    opened = _open(project)
     options = RunOptions(
         backend=backend or None,
         device=device or None,
@@ -65,8 +64,8 @@ def run(  # noqa: PLR0913 - each is an option of the command line
         resume=resume or None,
         provenance=provenance,
     )
-    with terminal.Progress(_console(stderr=True), interim_score) as watch:
-        outcome = run(_open(project), name, options, watch)
+    with terminal.Progress(_console(stderr=True), _plan(opened, name, backend), interim) as watch:
+        outcome = run(opened, name, options, watch)
     _print_json(machine.outcome(outcome)) if json else _print(terminal.outcome(outcome))
     raise typer.Exit(outcome.exit_status)
 
@@ -181,7 +180,7 @@ def doctor(*, project: ProjectDir = Here, json: Json = False) -> None:
     from reportgen import machine, terminal
     from reportgen.measure.doctor import examine
 
-    findings = examine(_open(project))
+    findings = examine(_open(project).runs)
     _print_json(machine.doctor(findings)) if json else _print(terminal.doctor(findings))
 
 
@@ -222,6 +221,15 @@ def _open(folder: Path) -> Project:
     from reportgen.project import open_project
 
     return open_project(folder)
+
+
+def _plan(project: Project, name: str, backend: str) -> Plan:
+    from reportgen.measure.planning import make_plan
+    from reportgen.project import find_experiment, read_experiment
+
+    folder = find_experiment(project, name)
+    experiment = read_experiment(folder)
+    return make_plan(folder, experiment, backend=backend or experiment.backend)
 
 
 def _console(*, stderr: bool = False) -> Any:

@@ -13,8 +13,8 @@ from reportgen.model.result import ComparisonResult, Result
 
 if TYPE_CHECKING:
     from reportgen.archive.load import Attempt
-    from reportgen.measure.controller import RunOutcome
     from reportgen.measure.doctor import Finding
+    from reportgen.measure.watching import RunOutcome
     from reportgen.publish.build import BuildReport
     from reportgen.publish.verification import VerificationReport
 
@@ -24,7 +24,7 @@ _NOISE = ("slice", "null", "of", "low", "high", "floor", "cell_floor")
 
 
 def plan(made: Plan) -> dict[str, Any]:
-    """Counts and digest of a plan."""
+    """Count what a plan would measure, and name its digest."""
     protocol = made.experiment.protocol
     timed = [fixture for fixture in made.fixtures if not fixture.checks_only]
     cells = sum(len(made.arms_by_fixture[fixture.name]) for fixture in timed)
@@ -83,23 +83,23 @@ def result(scored: Result) -> dict[str, Any]:
 
 
 def outcome(finished: RunOutcome) -> dict[str, Any]:
-    """How a run ended."""
+    """Say how a run ended."""
     return {
-        "attempt": finished.id,
-        "path": str(finished.path),
+        "attempt": finished.path and finished.path.name.removesuffix(".partial"),
+        "path": finished.path and str(finished.path),
         "status": finished.status,
-        "reason": finished.reason,
+        "reason": finished.sentence or finished.reason,
         "failed_arms": list(finished.failed_arms),
     }
 
 
 def build(report: BuildReport) -> dict[str, Any]:
-    """What a build wrote and what it found."""
+    """Say what a build wrote and what it found."""
     return asdict(report)
 
 
 def verification(report: VerificationReport) -> dict[str, Any]:
-    """What was checked and each finding."""
+    """Say what was checked and what was found."""
     return {"passed": not report.findings, "checked": list(report.checked), "findings": list(report.findings)}
 
 
