@@ -16,7 +16,8 @@ SETTINGS_FILE = "reportgen.toml"
 T = TypeVar("T")
 
 _REMEDIES = {
-    "Invalid enum value": "roles are " + ", ".join(Role) + "; kinds of gates " + ", ".join(GateKind),
+    "].role`": "roles are " + ", ".join(Role),
+    "].kind`": "kinds of gates are " + ", ".join(GateKind),
     "unknown field": "remove or correct that key; docs/writing-experiments.md lists them all",
     "missing required field": "add that key; docs/writing-experiments.md lists them all",
 }

@@ -19,6 +19,7 @@ import msgspec
 
 from reportgen.archive import layout
 from reportgen.archive.counting import count
+from reportgen.archive.digest import plan_digest
 from reportgen.archive.journal import Journal, OpenHeader
 from reportgen.archive.load import Attempt, load_attempt
 from reportgen.archive.seal import seal
@@ -80,6 +81,7 @@ def make_plan(
     """Give a frozen plan of ``experiment``, its digest over ``sources`` (path relative to the kernels folder)."""
     experiment = experiment or make_experiment()
     files = [PlanFile(path=path, sha256=hashlib.sha256(sources[path]).hexdigest()) for path in sorted(sources)]
+    options = ["backend=fake", *experiment.compile.options]
     fixtures = [
         PlanFixture(name=_named(values), values=values, seed=index)
         for index, values in enumerate(_combinations(experiment), start=1)
@@ -87,9 +89,9 @@ def make_plan(
     return Plan(
         schema_version=plan_model.SCHEMA_VERSION,
         name=name,
-        digest=digest_of(files, experiment.compile.options, ORDER_METHOD),
+        digest=plan_digest(files, options, ORDER_METHOD),
         order_method=ORDER_METHOD,
-        backend_options=list(experiment.compile.options),
+        backend_options=options,
         files=files,
         experiment=experiment,
         fixtures=fixtures,
@@ -100,13 +102,6 @@ def make_plan(
         peers_by_fixture={},
         comparisons=experiment.comparisons or _comparisons(experiment),
     )
-
-
-def digest_of(files: Sequence[PlanFile], options: Sequence[str], order_method: str) -> str:
-    """Give the digest of a plan: SHA-256 over its files' lines, the compile options and the order method."""
-    text = "".join(f"{file.path}\0{file.sha256}\n" for file in sorted(files, key=lambda file: file.path))
-    text += "".join(f"option\0{option}\n" for option in options) + f"order\0{order_method}\n"
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def make_rows(  # noqa: PLR0913 - a factory's named defaults

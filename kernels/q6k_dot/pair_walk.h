@@ -19,8 +19,10 @@ INLINE void walk_pairs(const reportgen_arg *args)
                 int32_t totals[4];
                 pair_totals(low, high, 0, scales, x, totals);
                 pair_totals(low + 32, high, 2, scales + 2, x + 32, totals + 1);
-                for (int run = 0; run < 4; run++) /* in the order of the values, as the incumbent adds them */
-                    sum += run_scales[run] * (float)totals[run];
+                sum += run_scales[0] * (float)totals[0]; /* in the order of the values, as the incumbent adds them */
+                sum += run_scales[1] * (float)totals[1];
+                sum += run_scales[2] * (float)totals[2];
+                sum += run_scales[3] * (float)totals[3];
             }
             y += half_to_float(block->d) * sum;
         }

@@ -153,7 +153,9 @@ def _no_regression(question: Question) -> Finding:
     tolerance = np.maximum(question.gate.threshold, floor)
     found = _weigh(cells, -tolerance)
     at = cells.names.index((str(found.device), str(found.fixture)))
-    return replace(found, estimate=-cells.estimate[at], end=-cells.end[at], tolerance=float(tolerance[at]))
+    return replace(
+        found, estimate=-float(cells.estimate[at]), end=-float(cells.end[at]), tolerance=float(tolerance[at])
+    )
 
 
 def _headline(question: Question) -> Finding:

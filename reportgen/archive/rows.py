@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from reportgen.archive.encoding import check_version, damaged, read_bytes
 from reportgen.errors import RecordError
-from reportgen.model.columns import TABLES, Column
+from reportgen.model.columns import ORIGIN, TABLES, Column
 from reportgen.model.record import SCHEMA_VERSION
 
 Row = Mapping[str, Any]
@@ -55,7 +55,7 @@ def check_rows(name: str, rows: Iterable[Row], where: str) -> None:
 
 def to_table(name: str, rows: Sequence[Row]) -> pa.Table:
     """Arrow table of ``rows``, one column for each of ``TABLES[name]``; units and meanings travel in its schema."""
-    schema = _schema(name)
+    schema = schema_of(name)
     arrays = [
         pa.array([row.get(column.name) for row in rows], type=_ARROW[column.type], from_pandas=True)
         for column in TABLES[name]
@@ -80,8 +80,8 @@ def to_parquet(table: pa.Table) -> bytes:
     return buffer.getvalue()
 
 
-def read_table(name: str, path: Path) -> pa.Table:
-    """Arrow table out of a Parquet file.
+def read_table(name: str, path: Path, origin: Sequence[Column] = ()) -> pa.Table:
+    """Arrow table out of a Parquet file; ``origin`` lists columns that stand in front of the table's own.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def read_table(name: str, path: Path) -> pa.Table:
     metadata = table.schema.metadata or {}
     version = metadata.get(_VERSION_KEY, b"")
     check_version(int(version) if version.isdigit() else None, SCHEMA_VERSION, str(path))
-    if not table.schema.equals(_schema(name)):
+    if not table.schema.equals(schema_of(name, origin)):
         raise damaged(str(path), ValueError(f"its columns are not those of {name}"))
     return table
 
@@ -114,6 +114,25 @@ def to_frame(name: str, table: pa.Table) -> pd.DataFrame:
     return frame.astype(whole)
 
 
+def with_origin(name: str, frames: Sequence[tuple[str, str, pd.DataFrame]]) -> pa.Table:
+    """Join tables of several attempts, given as (device, attempt, frame), with the columns ``model.columns.ORIGIN`` in front."""
+    parts = [
+        pa.Table.from_arrays(
+            [pa.array([device] * len(frame)), pa.array([attempt] * len(frame)), *_own(name, frame)],
+            schema=schema_of(name, ORIGIN),
+        )
+        for device, attempt, frame in frames
+    ]
+    return pa.concat_tables(parts).combine_chunks()
+
+
+def _own(name: str, frame: pd.DataFrame) -> list[pa.ChunkedArray]:
+    columns: list[pa.ChunkedArray] = (
+        pa.Table.from_pandas(frame, schema=schema_of(name), preserve_index=False).combine_chunks().columns
+    )
+    return columns
+
+
 def _check_value(column: Column, value: Any, which: str, where: str) -> None:
     if value is None:
         if not column.nullable:
@@ -124,7 +143,8 @@ def _check_value(column: Column, value: Any, which: str, where: str) -> None:
         raise RecordError(f"{which}: {column.name!r} is {value!r}, not of type {column.type}", where=where)
 
 
-def _schema(name: str) -> pa.Schema:
+def schema_of(name: str, origin: Sequence[Column] = ()) -> pa.Schema:
+    """Arrow schema of table ``name``, with further columns in front."""
     fields = [
         pa.field(
             column.name,
@@ -132,6 +152,6 @@ def _schema(name: str) -> pa.Schema:
             nullable=column.nullable,
             metadata={"unit": column.unit, "meaning": column.meaning},
         )
-        for column in TABLES[name]
+        for column in (*origin, *TABLES[name])
     ]
     return pa.schema(fields, metadata={_VERSION_KEY: str(SCHEMA_VERSION), b"table": name})

@@ -16,7 +16,7 @@ and split all k! orders into classes of |G| rows each: (k-1)! classes of k, or (
 block each position and pair has one (even k) or two (odd k), so over repetitions x fixtures the counts of positions and
 of ordered neighbours in the first pass differ by at most 1 (even k) or 2 (odd k), for every number of rows. The halves
 w + i and w - i of an odd block come one after the other, which keeps even its position counts within 1 wherever
-a fixture has fewer repetitions than k! less 2k.
+a fixture has at most k! - 2k repetitions.
 
 **Distinct orders.** A fixture takes consecutive rows of the queue. A block that begins inside a fixture is drawn among
 those least used by that fixture so far, and its rows are handed out least used first. All blocks but one are used

@@ -31,7 +31,7 @@ BATCHES = (
     Column("fixture", "string", "", "the input setting, as axis=value pairs"),
     Column("arm", "string", "", "the version timed"),
     Column("repetition", "int32", "", "from 1; 0 is the calibrating process, whose rows are warm-up"),
-    Column("pass", "int32", "", "1 for an order, 2 for its mirror; in calibration the step"),
+    Column("pass", "int32", "", "1 for an order, 2 for its mirror, 0 for the opening batches; in calibration the step"),
     Column("position", "int32", "", "slot within the pass, from 1"),
     Column(
         "launches",
@@ -77,6 +77,11 @@ CHECKS = (
     ),
     Column("rel_l2", "float64", "", "L2 norm of the difference over that of the reference", nullable=True),
     Column("passed", "bool", "", "no mismatch"),
+)
+
+ORIGIN = (
+    Column("device", "string", "", "the device that measured, by its id"),
+    Column("attempt", "string", "", "the attempt that the row comes from"),
 )
 
 TABLES = {"batches": BATCHES, "checks": CHECKS}

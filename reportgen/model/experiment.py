@@ -6,6 +6,7 @@ Structs refuse unknown keys and check themselves; deriving anything from them is
 from __future__ import annotations
 
 import enum
+import math
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -14,6 +15,7 @@ import msgspec
 
 SCHEMA_VERSION = 1
 _MOST_BATCH_MS = 10_000
+_MOST_PADDING_MIB = 1024
 AxisValue = str | int | float | bool
 
 _ARM_NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
@@ -128,6 +130,10 @@ class Gate(_Noun, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.quantity not in ("ratio", "saved_ns"):
             raise ValueError(f"gate {self.name!r}: quantity must be 'ratio' or 'saved_ns'")
+        if not self.arms:
+            raise ValueError(f"gate {self.name!r}: arms names none")
+        if not math.isfinite(self.threshold) or self.repeats < 1:
+            raise ValueError(f"gate {self.name!r}: threshold must be finite and repeats at least 1")
 
 
 class Compile(_Noun, frozen=True, kw_only=True):
@@ -147,9 +153,16 @@ class Exclusion(_Noun, frozen=True, kw_only=True):
     foreign_process: bool = True
     least_clock_share: float = 0.0
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.least_clock_share <= 1:
+            raise ValueError("protocol.exclude.least_clock_share must lie in [0, 1]")
+
 
 class Protocol(_Noun, frozen=True, kw_only=True):
-    """How the matrix is measured. Times carry their unit in the name."""
+    """How the matrix is measured. Times carry their unit in the name.
+
+    ``clock_warm_up_s`` bounds the time in which a process waits for a stable clock before its first batch.
+    """
 
     repetitions: int = 12
     spares: int = 2
@@ -158,6 +171,7 @@ class Protocol(_Noun, frozen=True, kw_only=True):
     launches_per_graph: int = 1
     lead_in_replays: int = 1
     most_padding_mib: float = 64.0
+    clock_warm_up_s: float = 2.0
     compile_deadline_s: float = 120.0
     start_deadline_s: float = 120.0
     silence_deadline_s: float = 120.0
@@ -169,6 +183,13 @@ class Protocol(_Noun, frozen=True, kw_only=True):
             raise ValueError("protocol counts must be at least 1, spares at least 0")
         if not 0 < self.least_batch_ms <= _MOST_BATCH_MS:
             raise ValueError("protocol.least_batch_ms must lie in (0, 10000]")
+        if not 0 <= self.most_padding_mib <= _MOST_PADDING_MIB:
+            raise ValueError("protocol.most_padding_mib must lie in [0, 1024]")
+        if not 0 <= self.clock_warm_up_s < math.inf:
+            raise ValueError("protocol.clock_warm_up_s must be a finite number of seconds, at least 0")
+        for name in ("compile_deadline_s", "start_deadline_s", "silence_deadline_s"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"protocol.{name} must be a finite number of seconds above 0")
 
 
 class Experiment(
@@ -222,6 +243,8 @@ def _check_axis(axis: str, values: list[AxisValue]) -> None:
 def _check_axis_value(axis: str, value: AxisValue) -> None:
     if isinstance(value, str) and not _AXIS_TEXT.fullmatch(value):
         raise ValueError(f"axis {axis!r}: value {value!r} may hold letters, digits and . _ + - only")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"axis {axis!r}: value {value!r} is not finite")
 
 
 def _check_unique(what: str, names: list[str]) -> None:

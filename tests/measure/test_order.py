@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from reportgen.measure.draws import Draws, repetition_seed, schedule_seed
 from reportgen.measure.order import ALIGNMENT_BYTES, Schedule, draw_layout, schedule
+from reportgen.model.plan import ORDER_METHOD
 
 SEED = hashlib.sha256(b"a seed").digest()
 
@@ -59,7 +60,8 @@ def assert_kept(drawn: Schedule, fixtures: list[str]) -> None:
     k = len(orders[0])
     assert all(sorted(order) == sorted(orders[0]) for order in orders)
     bound = 1 if k % 2 == 0 else 2
-    assert position_spread(orders) <= bound
+    halves_in_turn = k % 2 == 1 and drawn.repetitions <= math.factorial(k) - 2 * k
+    assert position_spread(orders) <= (1 if halves_in_turn else bound)
     assert pair_spread(orders) <= bound
     for fixture in fixtures:
         uses = Counter(tuple(order) for order in rows(drawn, [fixture]))
@@ -71,7 +73,7 @@ def assert_kept(drawn: Schedule, fixtures: list[str]) -> None:
 @settings(max_examples=150, deadline=None)
 @given(st.integers(1, 12), st.integers(1, 9), st.integers(1, 30), st.binary(min_size=32, max_size=32))
 def test_bounds_hold_for_every_size(k: int, fixtures: int, repetitions: int, seed: bytes) -> None:
-    """Positions and neighbours differ by 1 (even) or 2 (odd); no order comes twice before all have come once."""
+    """Positions and neighbours differ by 1 (even) or 2 (odd, positions by 1); no order twice before all have come."""
     assert_kept(balanced(k, fixtures, repetitions, seed), [f"n={i}" for i in range(fixtures)])
 
 
@@ -87,13 +89,6 @@ def test_bounds_hold_where_orders_run_out(k: int, fixtures: int, repetitions: in
 def test_bounds_hold_for_twenty_arms_on_thirty_six_fixtures() -> None:
     """The largest size expected of an experiment."""
     assert_kept(balanced(20, 36, 14), [f"n={i}" for i in range(36)])
-
-
-@pytest.mark.parametrize("k", [3, 5, 7, 9])
-def test_positions_of_an_odd_number_of_arms_differ_by_one_at_most(k: int) -> None:
-    """Better than asked for: halves of a block come one after the other."""
-    for repetitions in (2, 5, 12):
-        assert position_spread(rows(balanced(k, 3, repetitions), ["n=0", "n=1", "n=2"])) <= 1 or k == 3
 
 
 def test_twelve_repetitions_of_two_arms_use_both_orders_six_times() -> None:
@@ -205,3 +200,17 @@ def test_layouts_of_two_repetitions_differ() -> None:
     layouts = [draw_layout(repetition_seed("d", "a", r), names, ["f"], {"f": ["x"]}) for r in (1, 2)]
     assert layouts[0].modules != layouts[1].modules
     assert layouts[0].padding_bytes != layouts[1].padding_bytes
+
+
+def test_the_method_draws_what_it_always_drew() -> None:
+    """Records are redrawn from their seeds: a method that draws otherwise needs another name (``ORDER_METHOD``)."""
+    assert ORDER_METHOD == "mirrored-balanced-1"
+    orders = schedule({"n=1": ["a", "b", "c", "d", "e"], "n=2": ["a", "b", "c", "d"]}, 4, 2, SEED).orders
+    assert {"n=1": ["cabed", "aecbd", "cadeb", "ebadc", "bdeca"], "n=2": ["cabd", "acbd", "badc", "dbca", "cdab"]} == {
+        name: ["".join(row) for row in drawn] for name, drawn in orders.items()
+    }
+    layout = draw_layout(SEED, arm_names(8), ["n=1", "n=2"], ["x", "y", "z"])
+    text = json.dumps(asdict(layout), sort_keys=True)
+    assert (
+        hashlib.sha256(text.encode()).hexdigest() == "5a565a048a77c0451fd26b976ac9da31d719292e8630bfbec5cbda7f0bfa3741"
+    )

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from reportgen.archive.digest import plan_digest
+from reportgen.archive.encoding import decode_toml, encode_toml
 from reportgen.errors import InputError
-from reportgen.model.plan import Plan, PlanFile
+from reportgen.model.plan import SCHEMA_VERSION, Plan, PlanFile
 from tests.measure.adding import planned, write
 
 CONTROL_NULL = '[[arm]]\nname = "matched_again"\nrole = "null"\nidea = "the control again"\nof = "matched"\n'
@@ -313,3 +314,19 @@ def test_what_cannot_be_judged_is_refused_in_one_line(tmp_path: Path, case: str)
     assert what in line
     assert remedy in line.split(what)[1]
     assert "\n" not in line
+
+
+def test_a_plan_survives_its_file(tmp_path: Path) -> None:
+    """What ``plan.toml`` holds is what was planned, byte for byte the second time."""
+    folder = write(tmp_path, ("rows = [1, 64]", "rows = [1, 64]\ngain = [0.5, 1e-9]\nmasked = [true]"))
+    plan = planned(folder)
+    text = encode_toml(plan)
+    read = decode_toml(text, Plan, SCHEMA_VERSION, "plan.toml")
+    assert plan == read
+    assert text == encode_toml(read)
+
+
+def test_truth_values_are_named_as_toml_writes_them(tmp_path: Path) -> None:
+    """Names are the same whatever reads them."""
+    plan = planned(write(tmp_path, ("rows = [1, 64]", "rows = [1]\nmasked = [true, false]\ngain = [0.5]")))
+    assert "size=small,cache=same-set,rows=1,masked=true,gain=0.5" == plan.fixtures[0].name

@@ -1,0 +1,93 @@
+"""One job in a process of its own, from the file that describes it to the rows that it answered."""
+
+from __future__ import annotations
+
+import errno
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reportgen import errors
+from reportgen.errors import InputError, ReportgenError, WorkerError
+from reportgen.measure.environment import worker_environment
+from reportgen.measure.interruption import Interruption
+from reportgen.measure.job import Job
+from reportgen.measure.process import Deadlines, Message, WorkerProcess
+from reportgen.units import NS_PER_S
+
+Row = dict[str, Any]
+
+
+@dataclass
+class Answer:
+    """What came back; ``fault`` is why it ended early, ``at`` what the process was doing then."""
+
+    batches: list[Row] = field(default_factory=list)
+    checks: list[Row] = field(default_factory=list)
+    described: dict[str, Message] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+    fault: ReportgenError | None = None
+    at: str = ""
+
+    def take(self, message: Message) -> None:
+        """Sort one message in."""
+        kind = message.pop("message")
+        if kind in ("batches", "checks"):
+            getattr(self, kind).extend(message["rows"])
+        elif kind == "described":
+            self.described[message.pop("fixture")] = message
+        elif kind == "done":
+            self.facts.update(message["facts"])
+        elif kind == "fault":
+            self.fault = _fault(message)
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Runs jobs one after the other, each in a process of its own."""
+
+    deadlines: Deadlines
+    interruption: Interruption
+
+    def run(self, job: Job, name: str, folder: Path, attempt_id: str = "") -> Answer:
+        """Run ``job``; its log is ``folder/<name>.log``, removed if empty.
+
+        A process that dies, hangs or refuses is no exception here but the answer's ``fault``.
+
+        Raises
+        ------
+        Interrupted
+            The user asked for the end; the process is gone.
+        WorkerError
+            The process cannot be made to end.
+        """
+        job_file, log_file = folder / f"{name}.json", folder / f"{name}.log"
+        job.save(job_file)
+        answer, began_ns = Answer(), time.monotonic_ns()
+        try:
+            with WorkerProcess(job_file, log_file, worker_environment(attempt_id)) as process:
+                self._listen(process, answer)
+        finally:
+            job_file.unlink(missing_ok=True)
+            if log_file.exists() and log_file.stat().st_size == 0:
+                log_file.unlink()
+        answer.facts["process_s"] = (time.monotonic_ns() - began_ns) / NS_PER_S
+        return answer
+
+    def _listen(self, process: WorkerProcess, answer: Answer) -> None:
+        try:
+            for message in process.messages(self.deadlines, self.interruption):
+                answer.take(message)
+        except WorkerError as fault:
+            answer.fault = fault
+        answer.at = process.at
+
+
+def _fault(message: Message) -> ReportgenError:
+    if message["kind"] == "system":
+        full = message["errno"] == errno.ENOSPC
+        return WorkerError(f"the timed process failed: {message['what']}", remedy="make room" if full else "")
+    kind = getattr(errors, message["kind"], None)
+    known = kind if isinstance(kind, type) and issubclass(kind, ReportgenError) else InputError
+    return known(message["what"], where=message["where"], remedy=message["remedy"])

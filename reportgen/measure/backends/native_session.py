@@ -1,0 +1,218 @@
+"""The CPU backend inside the timed process: shared objects, one arena of memory, a batch loop in C."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import resource
+import statistics
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reportgen.calls import Buffer
+from reportgen.errors import InputError
+from reportgen.measure.backends.sensors import Sensors
+from reportgen.measure.backends.session import (
+    Allocation,
+    Array,
+    BatchTime,
+    Bytes,
+    GraphSpec,
+    Module,
+    Readings,
+    Slot,
+)
+from reportgen.measure.job import Job
+from reportgen.units import NS_PER_MS, NS_PER_S
+
+ALIGNMENT_BYTES = 64
+MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)
+SPIN_PIECE_NS = 4 * NS_PER_MS
+SPIN_WINDOW = 8
+SPIN_STABLE_SHARE = 0.003
+
+
+class _Arg(ctypes.Union):
+    _fields_ = (("p", ctypes.c_void_p), ("i", ctypes.c_int64), ("f", ctypes.c_double))
+
+
+class _Call(ctypes.Structure):
+    _fields_ = (("function", ctypes.c_void_p), ("args", ctypes.POINTER(_Arg)))
+
+
+class _Time(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_int64) for name in ("started_ns", "elapsed_ns", "lead_in_ns", "descheduled"))
+
+
+class _Graph:
+    """Calls with their arguments resolved to addresses, kept alive together."""
+
+    def __init__(self, calls: Sequence[tuple[int, Sequence[_Arg]]]) -> None:
+        self._args = [(_Arg * max(len(args), 1))(*args) for _, args in calls]
+        filled = [_Call(address, args) for (address, _), args in zip(calls, self._args, strict=True)]
+        self.calls, self.count = (_Call * len(filled))(*filled), len(filled)
+
+
+class NativeSession:
+    """A pinned process; see :class:`reportgen.measure.backends.session.Session`."""
+
+    def __init__(self, job: Job) -> None:
+        self.core = _pin(job.options.get("device"))
+        self._sensors = Sensors(self.core)
+        self._library = _batch_library(job.options["batch_library"])
+        self._modules: dict[str, ctypes.CDLL] = {}
+        self._owner: dict[int, tuple[str, str]] = {}
+        self._arena: mmap.mmap | None = None
+        self._views: dict[Slot, Bytes] = {}
+
+    def load(self, modules: Sequence[Module]) -> None:
+        """Open every shared object with its symbols resolved at once and visible to nobody else."""
+        for module in modules:
+            try:
+                self._modules[module.arm] = ctypes.CDLL(module.file, mode=os.RTLD_NOW | os.RTLD_LOCAL)
+            except OSError as fault:
+                raise InputError(f"arm {module.arm!r} cannot be loaded: {fault}", remedy="see that it links") from fault
+
+    def allocate(self, allocations: Sequence[Allocation]) -> None:
+        """Place all buffers in one reserved arena; paddings are address space that nothing touches."""
+        places, end = [], 0
+        for allocation in allocations:
+            start = _aligned(end + allocation.padding_bytes)
+            places.append((allocation, start))
+            end = start + _aligned(max(allocation.size_bytes, 1))
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE
+        self._arena = mmap.mmap(-1, max(end, mmap.PAGESIZE), flags=flags)
+        for allocation, start in places:
+            self._views[allocation.slot] = np.frombuffer(self._arena, np.uint8, allocation.size_bytes, start)
+
+    def upload(self, slot: Slot, array: Array) -> None:
+        """Copy an array's bytes."""
+        raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        self._views[slot][: raw.size] = raw
+
+    def download(self, slot: Slot) -> Bytes:
+        """Copy of a buffer."""
+        return self._views[slot].copy()
+
+    def fill(self, slot: Slot, byte: int) -> None:
+        """Set every byte."""
+        self._views[slot][:] = byte
+
+    def checksum(self, slot: Slot) -> str:
+        """64-bit checksum by the batch library."""
+        view = self._views[slot]
+        return f"{self._library.reportgen_checksum(view.ctypes.data, view.size):016x}"
+
+    def capture(self, spec: GraphSpec) -> _Graph:
+        """Resolve symbols and buffers of every launch."""
+        calls = []
+        for launch in spec.launches:
+            for call in launch.calls:
+                args = [self._argument(Slot(spec.fixture, launch.set, ""), argument) for argument in call.args]
+                calls.append((self._address(spec.arm, call.symbol), args))
+        return _Graph(calls)
+
+    def replay(self, graph: _Graph) -> None:
+        """Run the calls once."""
+        self._library.reportgen_replay(graph.calls, graph.count, 1)
+
+    def batch(self, graph: _Graph, *, lead_in: int, replays: int) -> BatchTime:
+        """Run and time a batch in C."""
+        time_ = _Time()
+        self._library.reportgen_batch(graph.calls, graph.count, lead_in, replays, ctypes.byref(time_))
+        descheduled = time_.descheduled if time_.descheduled >= 0 else None
+        return BatchTime(time_.started_ns, time_.elapsed_ns, time_.lead_in_ns, descheduled)
+
+    def stabilise(self, most_s: float) -> dict[str, Any]:
+        """Spin until the median rate of eight pieces agrees with that of the eight before it."""
+        rounds, rates = 1_000_000, list[float]()
+        deadline_ns = time.monotonic_ns() + int(most_s * NS_PER_S)
+        stable = False
+        while not stable and time.monotonic_ns() < deadline_ns:
+            took_ns = max(self._library.reportgen_spin(rounds), 1)
+            rates.append(rounds / took_ns)
+            rounds = max(1000, int(rounds * SPIN_PIECE_NS / took_ns))
+            stable = _is_stable(rates)
+        return {
+            "stable": stable,
+            "pieces": len(rates),
+            "rounds_per_ns": [round(rate, 5) for rate in rates[-SPIN_WINDOW:]],
+        }
+
+    def readings(self) -> Readings:
+        """Clock, temperature, load and context switches."""
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        return Readings(
+            clock_mhz=self._sensors.clock_mhz(),
+            temperature_c=self._sensors.temperature_c(),
+            throttle_counts=self._sensors.throttle_counts(),
+            load_1min=os.getloadavg()[0],
+            voluntary_switches=usage.ru_nvcsw,
+            involuntary_switches=usage.ru_nivcsw,
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """Core, governor, sensors, and where the buffers lie."""
+        base = min((view.ctypes.data for view in self._views.values()), default=0)
+        return {"core": self.core, "arena_page_offset": base % mmap.PAGESIZE, **self._sensors.facts()}
+
+    def _argument(self, place: Slot, argument: Buffer | float) -> _Arg:
+        if isinstance(argument, Buffer):
+            return _Arg(p=self._views[Slot(place.fixture, place.set, argument.name)].ctypes.data)
+        return _Arg(f=argument) if isinstance(argument, float) else _Arg(i=int(argument))
+
+    def _address(self, arm: str, symbol: str) -> int:
+        try:
+            function = getattr(self._modules[arm], symbol)
+        except AttributeError as fault:
+            raise InputError(
+                f"arm {arm!r} exports no symbol {symbol!r}",
+                remedy="see that the source defines it and that it is not static",
+            ) from fault
+        address = ctypes.cast(function, ctypes.c_void_p).value or 0
+        owner = self._owner.setdefault(address, (arm, symbol))
+        if owner[0] != arm:
+            raise InputError(
+                f"arms {owner[0]!r} and {arm!r} resolve to one function {symbol!r}",
+                remedy="give each arm code of its own",
+            )
+        return address
+
+
+def _aligned(size_bytes: int) -> int:
+    return -(-size_bytes // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
+
+
+def _is_stable(rates: list[float]) -> bool:
+    if len(rates) < 2 * SPIN_WINDOW:
+        return False
+    late, early = statistics.median(rates[-SPIN_WINDOW:]), statistics.median(rates[-2 * SPIN_WINDOW : -SPIN_WINDOW])
+    return abs(late / early - 1) < SPIN_STABLE_SHARE
+
+
+def _pin(selector: str | None) -> int | None:
+    """Keep this process on the core asked for, else on the last one allowed; ``None`` where the system forbids it."""
+    if not hasattr(os, "sched_setaffinity"):
+        return None
+    core = max(os.sched_getaffinity(0)) if selector is None else int(selector)
+    try:
+        os.sched_setaffinity(0, {core})
+    except OSError:
+        return None
+    return core
+
+
+def _batch_library(path: str) -> ctypes.CDLL:
+    library = ctypes.CDLL(str(Path(path).resolve()))
+    library.reportgen_replay.argtypes = [ctypes.POINTER(_Call), ctypes.c_int64, ctypes.c_int64]
+    library.reportgen_batch.argtypes = [ctypes.POINTER(_Call), *[ctypes.c_int64] * 3, ctypes.POINTER(_Time)]
+    library.reportgen_spin.argtypes, library.reportgen_spin.restype = [ctypes.c_int64], ctypes.c_int64
+    library.reportgen_checksum.argtypes = [ctypes.c_void_p, ctypes.c_int64]
+    library.reportgen_checksum.restype = ctypes.c_uint64
+    library.reportgen_replay.restype = library.reportgen_batch.restype = None
+    return library

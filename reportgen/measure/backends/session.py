@@ -1,0 +1,138 @@
+"""The half of a backend that lives in the timed process: standard library, NumPy and the backend's own library only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reportgen.calls import KernelCall
+
+Array = NDArray[Any]
+Bytes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, order=True)
+class Slot:
+    """A buffer's identity: its fixture, the set (copy, from 0) it belongs to, and its name in the experiment."""
+
+    fixture: str
+    set: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Module:
+    """An arm's compiled code: the file to load, in the drawn order."""
+
+    arm: str
+    file: str
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """A buffer of ``size_bytes``, at least ``padding_bytes`` after the one allocated before it."""
+
+    slot: Slot
+    size_bytes: int
+    padding_bytes: int
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One operation of a graph: its kernel calls, whose buffers are those of set ``set``."""
+
+    set: int
+    calls: tuple[KernelCall, ...]
+
+
+@dataclass(frozen=True)
+class GraphSpec:
+    """What a graph replays: the launches of one arm on one fixture, back to back."""
+
+    arm: str
+    fixture: str
+    launches: tuple[Launch, ...]
+
+
+@dataclass(frozen=True)
+class BatchTime:
+    """One timed batch. Times are integer nanoseconds of the machine's monotonic clock.
+
+    ``lead_in_ns`` is the time of the untimed replays before the window, ``descheduled`` how often the operating
+    system took the core away during lead-in and window (``None`` where that has no meaning).
+    """
+
+    started_ns: int
+    elapsed_ns: int
+    lead_in_ns: int
+    descheduled: int | None = None
+
+
+@dataclass(frozen=True)
+class Readings:
+    """State of the device off the timed path; ``None`` where the machine does not tell."""
+
+    clock_mhz: float | None = None
+    temperature_c: float | None = None
+    power_w: float | None = None
+    throttle_counts: dict[str, int] | None = None
+    foreign_processes: int | None = None
+    load_1min: float | None = None
+    voluntary_switches: int | None = None
+    involuntary_switches: int | None = None
+
+
+class Session(Protocol):
+    """One process's hold on the device. Graphs are opaque: what :meth:`capture` returns is given back to be replayed."""
+
+    def load(self, modules: Sequence[Module]) -> None:
+        """Load every arm's code in the given order.
+
+        Raises
+        ------
+        InputError
+            A file cannot be loaded.
+        """
+
+    def allocate(self, allocations: Sequence[Allocation]) -> None:
+        """Allocate all buffers in the given order with the given paddings between them."""
+
+    def upload(self, slot: Slot, array: Array) -> None:
+        """Copy ``array`` into the start of a buffer."""
+
+    def download(self, slot: Slot) -> Bytes:
+        """Copy of a buffer's bytes, shape ``(size_bytes,)``."""
+
+    def fill(self, slot: Slot, byte: int) -> None:
+        """Set every byte of a buffer."""
+
+    def checksum(self, slot: Slot) -> str:
+        """Checksum of a buffer, computed where it lies; equal bytes have equal checksums."""
+
+    def capture(self, spec: GraphSpec) -> Any:
+        """Make the graph that every check and every batch of this arm and fixture replays.
+
+        Raises
+        ------
+        InputError
+            A symbol is missing, or two arms resolve to one address.
+        """
+
+    def replay(self, graph: Any) -> None:
+        """Replay a graph once and wait for it."""
+
+    def batch(self, graph: Any, *, lead_in: int, replays: int) -> BatchTime:
+        """Lead-in replays and timed replays of one graph in one uninterrupted go."""
+
+    def stabilise(self, most_s: float) -> dict[str, Any]:
+        """Run code of no arm until the clock is stable, at most ``most_s`` seconds; what was seen."""
+
+    def readings(self) -> Readings:
+        """Read the device's state."""
+
+    def facts(self) -> dict[str, Any]:
+        """Tell what is fixed for the whole process: the core or device in use, its settings, addresses."""

@@ -1,0 +1,104 @@
+"""Correctness of what is timed: every arm's timed graph is replayed over poisoned memory and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from reportgen.measure.backends.session import Bytes, Slot
+from reportgen.measure.correctness import Comparison, compare_bits, compare_values
+from reportgen.measure.rig import Rig
+
+BEFORE, AFTER = "before", "after"
+# Floats of 0xFF bytes are NaN, integers -1; 0x7F bytes are huge in any type (NaN in half precision). No right
+# value equals both, so an element that is never written fails in one of the two rounds.
+POISON = {BEFORE: 0xFF, AFTER: 0x7F}
+
+Row = dict[str, Any]
+Written = dict[Slot, Bytes]
+
+
+def check_all(rig: Rig, when: str) -> list[Row]:
+    """Check every arm on every fixture, those that are never timed included; rows of ``model.columns.CHECKS``."""
+    fixtures = dict.fromkeys(fixture for fixture, _ in rig.job.check_order)
+    return [row for fixture in fixtures for row in _check_fixture(rig, fixture, when)]
+
+
+def _check_fixture(rig: Rig, fixture: str, when: str) -> Iterator[Row]:
+    disturbed = _restore_disturbed(rig, fixture)
+    kept: dict[str, Written] = {}
+    rows = []
+    arms = [arm for name, arm in rig.job.check_order if name == fixture]
+    for arm in arms:
+        rig.channel.at(f"check {when}", fixture, arm)
+        written = _replay_poisoned(rig, fixture, arm, when)
+        rows.append(_inputs_row(rig, fixture, arm, _restore_disturbed(rig, fixture)))
+        rows += _value_rows(rig, fixture, arm, written)
+        if any(arm in (other.name, other.equals) and other.equals for other in rig.job.arms):
+            kept[arm] = written
+    for arm in arms:
+        rows += _bitwise_rows(rig, fixture, arm, kept)
+    if disturbed and all(row["passed"] for row in rows if row["kind"] == "inputs"):
+        # Someone wrote to the inputs while batches ran, and nobody does so now: no arm's times can be trusted.
+        rows += [_inputs_row(rig, fixture, arm, disturbed) for arm in arms]
+    for row in rows:
+        yield {"fixture": fixture, "repetition": rig.job.repetition, "when": when, **row}
+
+
+def _restore_disturbed(rig: Rig, fixture: str) -> int:
+    changed = len(rig.changed_inputs(fixture))
+    if changed:
+        rig.restore_inputs(fixture)
+    return changed
+
+
+def _replay_poisoned(rig: Rig, fixture: str, arm: str, when: str) -> Written:
+    for slot in rig.written_slots(fixture):
+        rig.session.fill(slot, POISON[when])
+    rig.session.replay(rig.graphs[fixture, arm])
+    return {
+        slot: rig.session.download(slot)
+        for slot in rig.written_slots(fixture)
+        if slot.name in rig.shapes[fixture].outputs
+    }
+
+
+def _inputs_row(rig: Rig, fixture: str, arm: str, changed: int) -> Row:
+    counts = Comparison(len(rig.input_slots(fixture)), changed, None, None)
+    return _row(arm, "inputs", "inputs", "inputs", counts)
+
+
+def _value_rows(rig: Rig, fixture: str, arm: str, written: Written) -> Iterator[Row]:
+    if not rig.job.arm(arm).checked:
+        return
+    for slot, raw in written.items():
+        output = rig.shapes[fixture].outputs[slot.name]
+        counts = compare_values(raw, rig.files.reference(fixture, slot.name), output)
+        yield _row(arm, _label(rig, slot), "reference", "value", counts)
+
+
+def _bitwise_rows(rig: Rig, fixture: str, arm: str, kept: dict[str, Written]) -> Iterator[Row]:
+    twin = rig.job.arm(arm).equals
+    if twin is None or twin not in kept:
+        return
+    for slot, raw in kept[arm].items():
+        counts = compare_bits(raw, kept[twin][slot], rig.shapes[fixture].outputs[slot.name])
+        yield _row(arm, _label(rig, slot), twin, "bitwise", counts)
+
+
+def _label(rig: Rig, slot: Slot) -> str:
+    return slot.name if rig.shapes[slot.fixture].sets == 1 else f"{slot.name}[{slot.set}]"
+
+
+def _row(arm: str, output: str, against: str, kind: str, counts: Comparison) -> Row:
+    return {
+        "arm": arm,
+        "output": output,
+        "against": against,
+        "kind": kind,
+        "elements": counts.elements,
+        "mismatches": counts.mismatches,
+        "max_abs": counts.max_abs,
+        "rel_l2": counts.rel_l2,
+        "passed": counts.passed,
+    }

@@ -1,0 +1,61 @@
+"""One call of a compiler with a deadline; its first complaint becomes the user's one line."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from reportgen.errors import InputError
+
+_COMPLAINT = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$", re.MULTILINE)
+_LINKER = re.compile(r"^.*(?:undefined reference|cannot find|multiple definition|error:).*$", re.MULTILINE)
+
+
+def compile_one(command: Sequence[str], folder: Path, deadline_s: float, arm: str) -> None:
+    """Run a compiler in ``folder``.
+
+    The locale is fixed for its messages, and the time of day hidden, so that equal sources give equal files.
+
+    Raises
+    ------
+    InputError
+        There is no such compiler, it refuses (``where`` is file and line), or it is not done in time.
+    """
+    if shutil.which(command[0]) is None:
+        raise InputError(f"no C compiler {command[0]!r}", remedy="install one, or name one in the variable CC")
+    environment = {**os.environ, "LC_ALL": "C", "SOURCE_DATE_EPOCH": "0"}
+    with subprocess.Popen(  # noqa: S603 - the user's own compiler, no shell
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        try:
+            _, complaints = process.communicate(timeout=deadline_s)
+        except subprocess.TimeoutExpired as fault:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise InputError(
+                f"compiling arm {arm!r} takes longer than {deadline_s:g} s",
+                where=str(folder),
+                remedy="simplify the source or raise protocol.compile_deadline_s",
+            ) from fault
+    if process.returncode != 0:
+        raise _refusal(complaints.decode(errors="replace"), folder, arm)
+
+
+def _refusal(text: str, folder: Path, arm: str) -> InputError:
+    if match := _COMPLAINT.search(text):
+        where, what = f"{folder / match['file']}:{match['line']}", match["what"]
+    else:
+        complaint = _LINKER.search(text)
+        where = str(folder)
+        what = complaint[0].strip() if complaint else (text.strip().splitlines() or ["no message"])[-1]
+    return InputError(f"arm {arm!r} does not compile: {what}", where=where, remedy="correct the source")

@@ -1,0 +1,135 @@
+"""One execution of a plan on one device, from the experiment's name to a sealed attempt."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from reportgen.archive.journal import OpenHeader
+from reportgen.errors import EXIT_INTERRUPTED, InputError, RecordError, ReportgenError, WorkerError
+from reportgen.measure.answers import Runner
+from reportgen.measure.backends import fake_experiment
+from reportgen.measure.backends.builders import open_builder
+from reportgen.measure.backends.interface import Builder
+from reportgen.measure.campaign import Campaign, CannotCompleteError, SourcesChangedError
+from reportgen.measure.closing import INTERRUPTED, close_complete, close_early, leave_open
+from reportgen.measure.interruption import Interrupted, Interruption
+from reportgen.measure.jobs import Bench, Described
+from reportgen.measure.locking import device_lock
+from reportgen.measure.opening import Opened, Request, bracket_of, open_attempt, open_header, resume_attempt
+from reportgen.measure.plan_files import EXPERIMENT_PROGRAM
+from reportgen.measure.planning import make_plan
+from reportgen.measure.process import Deadlines
+from reportgen.measure.watching import RunOptions, RunOutcome, Watch
+from reportgen.model.plan import Plan
+from reportgen.model.record import Status
+from reportgen.project import ExperimentFolder, Project, find_experiment, read_experiment
+
+
+def run(project: Project, name: str, options: RunOptions, watch: Watch) -> RunOutcome:
+    """Measure experiment ``name``, or complete the attempt that ``options.resume`` names.
+
+    Ctrl-C and SIGTERM end the run at once: the timed process is stopped and verified gone, and the journal stays open
+    to be resumed.
+
+    Raises
+    ------
+    InputError
+        Nothing was measured: the experiment, its code or the request is at fault.
+    RecordError
+        The archive cannot be written or read.
+    WorkerError
+        The process that makes the references died or hung.
+    """
+    experiment = find_experiment(project, name)
+    header = open_header(project, experiment, options.resume) if options.resume else None
+    builder = open_builder(_backend(experiment, options, header))
+    plan = _plan(experiment, builder)
+    device = builder.device(options.device)
+    request = Request(project, experiment, plan, builder, device, options)
+    with Interruption() as interruption, device_lock(device), tempfile.TemporaryDirectory(prefix="reportgen-") as work:
+        protocol = plan.experiment.protocol
+        runner = Runner(Deadlines(protocol.start_deadline_s, protocol.silence_deadline_s), interruption)
+        try:
+            bench = _prepare(request, Path(work), runner, watch)
+            bracket = bracket_of(project, bench)
+            opened = _open(request, bench, bracket())
+        except Interrupted:
+            return RunOutcome(None, Status.ABORTED, INTERRUPTED, [], EXIT_INTERRUPTED, INTERRUPTED)
+        return _measure(Campaign(bench, opened.journal, opened.header, bracket, runner, watch))
+
+
+def _backend(experiment: ExperimentFolder, options: RunOptions, header: OpenHeader | None) -> str:
+    if header is None:
+        return options.backend or read_experiment(experiment).backend
+    if options.backend not in (None, header.backend):
+        raise InputError(
+            f"was begun with backend {header.backend!r}", where=header.id, remedy="resume it with that one"
+        )
+    return header.backend
+
+
+def _plan(experiment: ExperimentFolder, builder: Builder) -> Plan:
+    plan = make_plan(experiment, read_experiment(experiment), backend=builder.name, backend_options=builder.options)
+    if plan.peers_by_fixture:
+        peer = next(iter(plan.peers_by_fixture.values()))[1]
+        raise InputError(
+            f"backend {builder.name!r} measures no peers, and arm {peer!r} is one",
+            where=str(experiment.toml),
+            remedy="leave it out",
+        )
+    return plan
+
+
+def _prepare(request: Request, work: Path, runner: Runner, watch: Watch) -> Bench:
+    """Compile, then make inputs and references: all that can fail before anything is measured."""
+    plan, builder = request.plan, request.builder
+    watch.phase("build", f"{len(plan.experiment.arms)} arms")
+    built = builder.build(plan, request.experiment, work, plan.experiment.protocol.compile_deadline_s)
+    for warning in built.warnings:
+        watch.warning(warning)
+    runner.interruption.check()
+    watch.phase("references", f"{len(plan.fixtures)} fixtures")
+    bench = Bench(plan, built, _program(request.experiment), work, builder.name, request.options.device)
+    answer = runner.run(bench.reference_job(), "references", work)
+    if answer.fault is not None:
+        raise answer.fault
+    return replace(bench, described={name: Described(**facts) for name, facts in answer.described.items()})
+
+
+def _program(experiment: ExperimentFolder) -> Path:
+    own = experiment.folder / EXPERIMENT_PROGRAM
+    return own if own.is_file() else Path(fake_experiment.__file__)
+
+
+def _open(request: Request, bench: Bench, hashes: dict[str, str]) -> Opened:
+    if request.options.resume:
+        return resume_attempt(request, bench, request.options.resume, hashes)
+    return open_attempt(request, bench, hashes)
+
+
+def _measure(campaign: Campaign) -> RunOutcome:
+    journal = campaign.journal
+    try:
+        campaign.measure()
+        campaign.watch.phase("sealing")
+        return close_complete(journal, campaign.header.kind)
+    except Interrupted:
+        return leave_open(journal, None)
+    except SourcesChangedError as fault:
+        return close_early(journal, Status.INVALID, fault)
+    except CannotCompleteError as fault:
+        return close_early(journal, Status.ABORTED, fault)
+    except (RecordError, WorkerError) as fault:
+        return leave_open(journal, fault)
+    except OSError as fault:
+        return leave_open(journal, _refused(journal.folder, fault))
+
+
+def _refused(folder: Path, fault: OSError) -> ReportgenError:
+    return RecordError(
+        f"the system refuses: {fault.strerror or fault}",
+        where=str(fault.filename or folder),
+        remedy="make room or correct the permissions, then continue with --resume",
+    )

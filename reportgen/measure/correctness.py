@@ -1,0 +1,75 @@
+"""Pure comparisons of what a kernel wrote with what it should have written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reportgen.calls import Output
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Counts and errors of one comparison; errors are ``None`` where a difference is not finite."""
+
+    elements: int
+    mismatches: int
+    max_abs: float | None
+    rel_l2: float | None
+
+    @property
+    def passed(self) -> bool:
+        """Whether no element differs beyond what is allowed."""
+        return self.mismatches == 0
+
+
+def compare_values(written: NDArray[np.uint8], reference: NDArray[np.float64], output: Output) -> Comparison:
+    """Compare an output's bytes with its float64 reference under the output's stated tolerance.
+
+    An element passes where ``|value - reference| <= absolute + relative |reference|``. NaN and infinity never pass, nor does anything
+    against a reference that is not finite.
+    """
+    values = _typed(written, output).astype(np.float64).ravel()
+    wanted = reference.ravel()
+    with np.errstate(invalid="ignore", over="ignore"):
+        difference = np.abs(values - wanted)
+        passed = np.isfinite(values) & (difference <= output.absolute + output.relative * np.abs(wanted))
+    mismatches = int(values.size - np.count_nonzero(passed))
+    if not np.isfinite(difference).all():
+        return Comparison(values.size, mismatches, None, None)
+    return Comparison(values.size, mismatches, float(difference.max(initial=0.0)), _relative_l2(difference, wanted))
+
+
+def compare_bits(written: NDArray[np.uint8], twin: NDArray[np.uint8], output: Output) -> Comparison:
+    """Compare two outputs bit for bit; the errors are those of the values, for the reader."""
+    width = np.dtype(output.dtype).itemsize
+    unlike = (written.reshape(-1, width) != twin.reshape(-1, width)).any(axis=1)
+    mismatches = int(np.count_nonzero(unlike))
+    if mismatches == 0:
+        return Comparison(unlike.size, 0, 0.0, 0.0)
+    wanted = _typed(twin, output).astype(np.float64).ravel()
+    with np.errstate(invalid="ignore", over="ignore"):
+        difference = np.abs(_typed(written, output).astype(np.float64).ravel() - wanted)
+    if not np.isfinite(difference).all():
+        return Comparison(unlike.size, mismatches, None, None)
+    return Comparison(unlike.size, mismatches, float(difference.max()), _relative_l2(difference, wanted))
+
+
+def size_bytes(output: Output) -> int:
+    """Bytes that an output occupies."""
+    return int(np.prod(output.shape, dtype=np.int64)) * np.dtype(output.dtype).itemsize
+
+
+def _typed(raw: NDArray[np.uint8], output: Output) -> NDArray[np.generic]:
+    return raw[: size_bytes(output)].view(np.dtype(output.dtype))
+
+
+def _relative_l2(difference: NDArray[np.float64], wanted: NDArray[np.float64]) -> float | None:
+    # Scaled by the largest value: squares of large float64 values would overflow.
+    scale = max(float(np.abs(wanted).max(initial=0.0)), float(difference.max(initial=0.0)))
+    if scale == 0.0:
+        return 0.0
+    length = float(np.linalg.norm(wanted / scale))
+    return float(np.linalg.norm(difference / scale)) / length if length > 0 else None

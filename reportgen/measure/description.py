@@ -1,0 +1,164 @@
+"""``experiment.py`` as the timed process sees it: loaded by path, every fault laid at the line that caused it."""
+
+from __future__ import annotations
+
+import importlib.util
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reportgen.calls import Arm, Buffer, Fixture, KernelCall, Output
+from reportgen.errors import InputError
+from reportgen.measure.correctness import size_bytes
+
+NEEDED = ("inputs", "outputs", "reference", "kernels", "bytes_and_flops")
+REMEDY = "correct the experiment"
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """The buffers of one set of a fixture: bytes of each input and scratch, outputs as declared, number of sets."""
+
+    inputs: dict[str, int]
+    outputs: dict[str, Output]
+    scratch: dict[str, Output]
+    sets: int
+
+    def sizes(self) -> dict[str, int]:
+        """Bytes of every buffer of one set by name."""
+        written = {**self.outputs, **self.scratch}
+        return self.inputs | {name: size_bytes(output) for name, output in written.items()}
+
+
+class Description:
+    """The functions that an experiment provides (docs/writing-experiments), checked as they are called.
+
+    Raises
+    ------
+    InputError
+        The file cannot be loaded, lacks a function, or a function raises or returns what it must not; ``where`` is the line.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._module = self._load()
+        for name in NEEDED:
+            if not callable(getattr(self._module, name, None)):
+                raise InputError(f"defines no function {name}", where=str(path), remedy=REMEDY)
+
+    def _load(self) -> ModuleType:
+        spec = importlib.util.spec_from_file_location("reportgen_experiment", self.path)
+        if spec is None or spec.loader is None:
+            raise InputError("cannot be loaded as Python", where=str(self.path), remedy=REMEDY)
+        module = importlib.util.module_from_spec(spec)
+        self._guarded("import", spec.loader.exec_module, module)
+        return module
+
+    def inputs(self, fixture: Fixture) -> dict[str, NDArray[Any]]:
+        """Input arrays of a fixture from its seed, contiguous; Philox counts, so they are the same in every process."""
+        rng = np.random.Generator(np.random.Philox(fixture.seed))
+        made = self._ask("inputs", fixture, rng)
+        self._expect(isinstance(made, Mapping), "inputs", "must return a dict of arrays")
+        for name, array in made.items():
+            self._expect(str(name).isidentifier(), "inputs", f"{name!r} must be a name of letters, digits and _")
+            self._expect(
+                isinstance(array, np.ndarray) and array.size > 0, "inputs", f"{name!r} must be an array with elements"
+            )
+        return {name: np.ascontiguousarray(array) for name, array in made.items()}
+
+    def outputs(self, fixture: Fixture) -> dict[str, Output]:
+        """Ask for the outputs of a fixture with their tolerances."""
+        declared = self._ask("outputs", fixture)
+        self._expect(
+            isinstance(declared, Mapping) and bool(declared), "outputs", "must return a dict with an Output at least"
+        )
+        return self._buffers("outputs", declared)
+
+    def scratch(self, fixture: Fixture) -> dict[str, Output]:
+        """Scratch buffers of a fixture; none unless the experiment says so."""
+        return self._buffers("scratch", self._ask("scratch", fixture) if hasattr(self._module, "scratch") else {})
+
+    def sets(self, fixture: Fixture) -> int:
+        """Ask for the number of copies that a graph cycles through; 1 unless the experiment says so."""
+        sets = self._ask("sets", fixture) if hasattr(self._module, "sets") else 1
+        self._expect(isinstance(sets, int) and sets >= 1, "sets", "must return a whole number of at least 1")
+        return int(sets)
+
+    def reference(self, fixture: Fixture, inputs: dict[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
+        """Dense float64 reference of every output, finite and of the declared shape."""
+        wanted, outputs = self._ask("reference", fixture, inputs), self.outputs(fixture)
+        self._expect(
+            isinstance(wanted, Mapping) and set(wanted) == set(outputs), "reference", f"must return {sorted(outputs)}"
+        )
+        for name, output in outputs.items():
+            array = np.asarray(wanted[name])
+            self._expect(array.dtype == np.float64, "reference", f"{name!r} must be float64, not {array.dtype}")
+            self._expect(
+                array.shape == output.shape,
+                "reference",
+                f"{name!r} has shape {array.shape}, declared is {output.shape}",
+            )
+            self._expect(bool(np.isfinite(array).all()), "reference", f"{name!r} holds values that are not finite")
+        return {name: np.ascontiguousarray(wanted[name]) for name in outputs}
+
+    def kernels(self, arm: Arm, fixture: Fixture, names: Mapping[str, Any]) -> tuple[KernelCall, ...]:
+        """Kernel calls of one operation; every buffer that they name exists."""
+        buffers = {name: Buffer(name) for name in names}
+        calls = self._ask("kernels", arm, fixture, buffers)
+        good = isinstance(calls, (list, tuple)) and bool(calls) and all(isinstance(call, KernelCall) for call in calls)
+        self._expect(good, "kernels", f"must return a list of KernelCall for arm {arm.name!r}")
+        for argument in (argument for call in calls for argument in call.args):
+            known = argument.name in buffers if isinstance(argument, Buffer) else isinstance(argument, (int, float))
+            self._expect(
+                known, "kernels", f"arm {arm.name!r}: argument {argument!r} is no buffer of the fixture and no number"
+            )
+        return tuple(calls)
+
+    def bytes_and_flops(self, fixture: Fixture) -> tuple[int, int]:
+        """Bytes moved and floating-point operations of one operation, as the experiment counts them."""
+        counted = self._ask("bytes_and_flops", fixture)
+        self._expect(isinstance(counted, tuple) and len(counted) == 2, "bytes_and_flops", "must return (bytes, flops)")  # noqa: PLR2004 - a pair
+        return int(counted[0]), int(counted[1])
+
+    def shapes(self, fixture: Fixture, inputs: Mapping[str, NDArray[Any]]) -> Shapes:
+        """Every buffer of the fixture; input, output and scratch names must differ."""
+        outputs, scratch = self.outputs(fixture), self.scratch(fixture)
+        names = [*inputs, *outputs, *scratch]
+        self._expect(
+            len(set(names)) == len(names), "outputs", "inputs, outputs and scratch must have names of their own"
+        )
+        return Shapes({name: array.nbytes for name, array in inputs.items()}, outputs, scratch, self.sets(fixture))
+
+    def _buffers(self, function: str, declared: Any) -> dict[str, Output]:
+        for name, output in declared.items():
+            self._expect(str(name).isidentifier(), function, f"{name!r} must be a name of letters, digits and _")
+            good = isinstance(output, Output) and bool(output.shape) and all(n > 0 for n in output.shape)
+            self._expect(good, function, f"{name!r} must be a calls.Output with a shape of positive lengths")
+            self._guarded(f"{function}()", np.dtype, output.dtype)
+        return dict(declared)
+
+    def _expect(self, good: bool, function: str, rule: str) -> None:  # noqa: FBT001 - an assertion with a sentence
+        if not good:
+            raise InputError(f"{function}() {rule}", where=str(self.path), remedy=REMEDY)
+
+    def _ask(self, function: str, *args: Any) -> Any:
+        return self._guarded(f"{function}()", getattr(self._module, function), *args)
+
+    def _guarded(self, what: str, function: Any, *args: Any) -> Any:
+        try:
+            return function(*args)
+        except Exception as fault:
+            raise InputError(
+                f"{what} raised {type(fault).__name__}: {fault}", where=self._line_of(fault), remedy=REMEDY
+            ) from fault
+
+    def _line_of(self, fault: Exception) -> str:
+        lines = [f.lineno for f in traceback.extract_tb(fault.__traceback__) if Path(f.filename) == self.path]
+        line = fault.lineno if isinstance(fault, SyntaxError) else (lines[-1] if lines else None)
+        return f"{self.path}:{line}" if line else str(self.path)

@@ -1,0 +1,100 @@
+"""What the controller asks of one timed process: a value that travels as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reportgen.calls import Arm, Fixture
+
+REFERENCE, CALIBRATE, REPETITION = "reference", "calibrate", "repetition"
+
+
+@dataclass(frozen=True)
+class JobArm:
+    """An arm: how the experiment knows it, the file of its code and the arm that it must equal bit for bit, if any.
+
+    A ceiling or floor is not ``checked``: its work is deleted by design. A floor does not bound the ``calibrated`` length.
+    """
+
+    name: str
+    role: str
+    symbol: str
+    of: str | None = None
+    file: str = ""
+    equals: str | None = None
+    checked: bool = True
+    calibrated: bool = True
+
+    def seen(self) -> Arm:
+        """Return the arm as the experiment's functions see it."""
+        return Arm(self.name, self.role, self.symbol, self.of)
+
+
+@dataclass(frozen=True)
+class JobFixture:
+    """A fixture with its arms in the order of the plan."""
+
+    name: str
+    values: dict[str, Any]
+    seed: int
+    arms: list[str]
+    checks_only: bool = False
+
+    def seen(self) -> Fixture:
+        """Return the fixture as the experiment's functions see it."""
+        return Fixture(self.name, self.values, self.seed, self.checks_only)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One process's work. Lists named ``*_order`` and ``orders`` are drawn by the controller and archived by it.
+
+    ``buffer_order`` holds ``[fixture, set, name, padding_bytes]``, ``graph_order`` and ``check_order`` hold
+    ``[fixture, arm]``, ``orders`` the arms of each timed fixture for the first pass. ``origin_ns`` is when the attempt began on
+    the session's monotonic clock. ``work`` is the folder of references and inputs, outside the record.
+    """
+
+    kind: str
+    repetition: int
+    backend: str
+    options: dict[str, Any]
+    experiment_file: str
+    work: str
+    origin_ns: int
+    arms: list[JobArm]
+    fixtures: list[JobFixture]
+    launches_per_graph: int
+    lead_in_replays: int
+    least_batch_ns: int
+    warm_up_s: float
+    module_order: list[str] = field(default_factory=list)
+    graph_order: list[list[str]] = field(default_factory=list)
+    buffer_order: list[list[Any]] = field(default_factory=list)
+    block_order: list[str] = field(default_factory=list)
+    check_order: list[list[str]] = field(default_factory=list)
+    orders: dict[str, list[str]] = field(default_factory=dict)
+    replays: dict[str, int] = field(default_factory=dict)
+    hash_inputs: bool = False
+
+    def arm(self, name: str) -> JobArm:
+        """Return the arm of that name."""
+        return next(arm for arm in self.arms if arm.name == name)
+
+    def fixture(self, name: str) -> JobFixture:
+        """Return the fixture of that name."""
+        return next(fixture for fixture in self.fixtures if fixture.name == name)
+
+    def save(self, path: Path) -> None:
+        """Write the job where the worker is told to find it."""
+        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+
+
+def read_job(path: Path) -> Job:
+    """Read what :meth:`Job.save` wrote."""
+    facts = json.loads(path.read_text(encoding="utf-8"))
+    facts["arms"] = [JobArm(**arm) for arm in facts["arms"]]
+    facts["fixtures"] = [JobFixture(**fixture) for fixture in facts["fixtures"]]
+    return Job(**facts)

@@ -1,0 +1,195 @@
+"""A timed process that the controller owns: its process group, its deadlines, its certain end."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import psutil
+
+from reportgen.errors import WorkerError
+from reportgen.measure.interruption import Interruption
+
+Message = dict[str, Any]
+
+READ_BYTES = 1 << 16
+GRACE_S = 2.0
+VANISH_S = 10.0
+POLL_S = 0.01
+
+
+@dataclass(frozen=True)
+class Deadlines:
+    """Seconds until the first message, between two messages, and from the last message to the end."""
+
+    start_s: float
+    silence_s: float
+    end_s: float = 10.0
+
+
+class WorkerProcess:
+    """One ``reportgen.measure.worker`` in a session and process group of its own. Use as a context manager."""
+
+    def __init__(self, job_file: Path, log_file: Path, environment: dict[str, str]) -> None:
+        self._read_end, write_end = os.pipe()
+        command = [sys.executable, "-P", "-m", "reportgen.measure.worker", str(job_file), str(write_end)]
+        try:
+            with log_file.open("ab") as log:
+                self._process = subprocess.Popen(  # noqa: S603 - this interpreter, a fixed module
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    pass_fds=[write_end],
+                    env=environment,
+                    start_new_session=True,
+                )
+        except BaseException:
+            os.close(self._read_end)
+            raise
+        finally:
+            os.close(write_end)
+        self.at = "start"
+
+    @property
+    def pid(self) -> int:
+        """Process id, also that of the group."""
+        return self._process.pid
+
+    def messages(self, deadlines: Deadlines, interruption: Interruption) -> Iterator[Message]:
+        """Yield what the worker says, up to its ``done`` or ``fault``.
+
+        Raises
+        ------
+        WorkerError
+            It dies, falls silent or answers nonsense; ``where`` says what it was doing.
+        Interrupted
+            The user asked for the end.
+        """
+        pending, limit_s = b"", deadlines.start_s
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._read_end, selectors.EVENT_READ)
+            selector.register(interruption.descriptor, selectors.EVENT_READ)
+            while True:
+                interruption.check()
+                ready = {key.fd for key, _ in selector.select(limit_s)}
+                if not ready:
+                    raise WorkerError(
+                        f"the timed process said nothing for {limit_s:g} s", where=self.at, remedy="see its log"
+                    )
+                if self._read_end not in ready:
+                    continue
+                chunk = os.read(self._read_end, READ_BYTES)
+                if not chunk:
+                    raise self._death(deadlines)
+                *lines, pending = (pending + chunk).split(b"\n")
+                for line in lines:
+                    message = self._parsed(line)
+                    last = message["message"] in ("done", "fault")
+                    yield message
+                    if last:
+                        self._expect_end(deadlines)
+                        return
+                    limit_s = deadlines.silence_s
+
+    def stop(self) -> None:
+        """End the whole group: politely, then by force, and see that it is gone.
+
+        Raises
+        ------
+        WorkerError
+            Something of the group outlives SIGKILL (it hangs in the kernel).
+        """
+        for number, patience_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, VANISH_S)):
+            if not self._alive():
+                break
+            _signal_group(self.pid, number)
+            self._wait_gone(patience_s)
+        if self._alive():
+            raise WorkerError(
+                f"process group {self.pid} does not end", where=self.at, remedy="see what the processes hang on"
+            )
+        self._process.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.stop()
+        finally:
+            os.close(self._read_end)
+
+    def _parsed(self, line: bytes) -> Message:
+        try:
+            message: Message = json.loads(line)
+            kind = message["message"]
+        except (ValueError, KeyError, TypeError) as fault:
+            raise WorkerError("the timed process answered nonsense", where=self.at, remedy="see its log") from fault
+        if kind == "at":
+            self.at = " ".join(
+                part
+                for part in (message["phase"], message["arm"] and f"arm {message['arm']}", message["fixture"])
+                if part
+            )
+        return message
+
+    def _expect_end(self, deadlines: Deadlines) -> None:
+        try:
+            self._process.wait(deadlines.end_s)
+        except subprocess.TimeoutExpired as fault:
+            raise WorkerError(
+                f"the timed process answered but did not end in {deadlines.end_s:g} s", where=self.at
+            ) from fault
+
+    def _death(self, deadlines: Deadlines) -> WorkerError:
+        try:
+            status = self._process.wait(deadlines.end_s)
+        except subprocess.TimeoutExpired:
+            return WorkerError("the timed process closed its descriptor", where=self.at, remedy="see its log")
+        how = f"was killed by {_signal_name(-status)}" if status < 0 else f"ended with status {status} and no answer"
+        return WorkerError(f"the timed process {how}", where=self.at, remedy="see its log")
+
+    def _wait_gone(self, patience_s: float) -> None:
+        deadline_s = time.monotonic() + patience_s
+        while self._alive() and time.monotonic() < deadline_s:
+            time.sleep(POLL_S)
+
+    def _alive(self) -> bool:
+        """Whether anything of the group still runs; those that only wait to be collected do not."""
+        self._process.poll()
+        try:
+            os.killpg(self.pid, 0)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return any(_runs_in_group(process, self.pid) for process in psutil.process_iter())
+
+
+def _runs_in_group(process: psutil.Process, group: int) -> bool:
+    try:
+        return os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE
+    except (ProcessLookupError, psutil.Error):
+        return False
+
+
+def _signal_group(group: int, number: int) -> None:
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,87 @@
+"""Everything that one process sets up before its first batch: code, buffers, inputs, graphs, in the drawn orders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from reportgen.measure.backends.session import Allocation, GraphSpec, Launch, Module, Session, Slot
+from reportgen.measure.channel import Channel
+from reportgen.measure.description import Description, Shapes
+from reportgen.measure.job import Job
+from reportgen.measure.references import References, sha256
+
+
+class Rig:
+    """Buffers and graphs of every fixture of a job, shared by all arms; nothing has been launched yet."""
+
+    def __init__(self, job: Job, session: Session, channel: Channel) -> None:
+        self.job, self.session, self.channel = job, session, channel
+        self.files = References(job)
+        self.description = Description(Path(job.experiment_file))
+        self.shapes: dict[str, Shapes] = {}
+        self.graphs: dict[tuple[str, str], Any] = {}
+        self.input_sums: dict[Slot, str] = {}
+
+    def build(self) -> None:
+        """Load, allocate, upload, capture.
+
+        Raises
+        ------
+        InputError
+            The experiment or its code is at fault.
+        """
+        for fixture in self.job.fixtures:
+            self.shapes[fixture.name] = self.description.shapes(fixture.seen(), self.files.inputs(fixture.name))
+        self.channel.at("load")
+        files = {arm.name: arm.file for arm in self.job.arms}
+        self.session.load([Module(arm, files[arm]) for arm in self.job.module_order])
+        self.channel.at("allocate")
+        self.session.allocate([self._allocation(*entry) for entry in self.job.buffer_order])
+        for fixture in self.job.fixtures:
+            self.channel.at("inputs", fixture.name)
+            self.restore_inputs(fixture.name)
+            self.input_sums.update({slot: self.session.checksum(slot) for slot in self.input_slots(fixture.name)})
+        for name, arm in self.job.graph_order:
+            self.channel.at("capture", name, arm)
+            self.graphs[name, arm] = self.session.capture(self._spec(name, arm))
+
+    def launches(self, fixture: str) -> int:
+        """Count the launches of a graph: at least as many as the protocol asks for, and every set equally often."""
+        sets = self.shapes[fixture].sets
+        return sets * -(-self.job.launches_per_graph // sets)
+
+    def input_slots(self, fixture: str) -> list[Slot]:
+        """Input buffers of every set of a fixture."""
+        shapes = self.shapes[fixture]
+        return [Slot(fixture, index, name) for index in range(shapes.sets) for name in shapes.inputs]
+
+    def written_slots(self, fixture: str) -> list[Slot]:
+        """Output and scratch buffers of every set of a fixture."""
+        shapes = self.shapes[fixture]
+        return [
+            Slot(fixture, index, name) for index in range(shapes.sets) for name in (*shapes.outputs, *shapes.scratch)
+        ]
+
+    def restore_inputs(self, fixture: str) -> None:
+        """Upload the inputs of every set."""
+        inputs = self.files.inputs(fixture)
+        for slot in self.input_slots(fixture):
+            self.session.upload(slot, inputs[slot.name])
+
+    def changed_inputs(self, fixture: str) -> list[Slot]:
+        """Input buffers whose checksum is no longer that of the upload."""
+        return [slot for slot in self.input_slots(fixture) if self.session.checksum(slot) != self.input_sums[slot]]
+
+    def input_hashes(self, fixture: str) -> dict[str, str]:
+        """SHA-256 of the first set's inputs as they lie on the device."""
+        return {name: sha256(self.session.download(Slot(fixture, 0, name))) for name in self.shapes[fixture].inputs}
+
+    def _allocation(self, fixture: str, index: int, name: str, padding_bytes: int) -> Allocation:
+        return Allocation(Slot(fixture, index, name), self.shapes[fixture].sizes()[name], padding_bytes)
+
+    def _spec(self, fixture: str, arm: str) -> GraphSpec:
+        shapes, names = self.shapes[fixture], self.shapes[fixture].sizes()
+        calls = self.description.kernels(self.job.arm(arm).seen(), self.job.fixture(fixture).seen(), names)
+        launches = tuple(Launch(index % shapes.sets, calls) for index in range(self.launches(fixture)))
+        return GraphSpec(arm, fixture, launches)

@@ -1,0 +1,51 @@
+"""What a run is asked, what it tells while it goes on, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from reportgen.model.record import Status
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What ``run`` was asked; ``None`` means what the experiment says, or the only choice.
+
+    ``resume`` is an open attempt's id. ``provenance`` is a file that ``provenance.declare`` wrote. ``repetitions`` replaces the
+    protocol's number under ``quick`` only: what is scored is measured as planned.
+    """
+
+    backend: str | None = None
+    device: str | None = None
+    quick: bool = False
+    resume: str | None = None
+    provenance: Path | None = None
+    repetitions: int | None = None
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """How an attempt ended. ``path`` is its folder, ``None`` if none was opened; ``sentence`` names what went wrong, if anything."""
+
+    path: Path | None
+    status: Status
+    reason: str
+    failed_arms: list[str]
+    exit_status: int
+    sentence: str = ""
+
+
+class Watch(Protocol):
+    """Callbacks of a run; none is called while a batch is timed."""
+
+    def phase(self, name: str, detail: str = "") -> None:
+        """Something begins: building, references, calibration, repetition, sealing."""
+
+    def repetition_done(self, done: int, planned: int, seconds_left: float, rows: Sequence[dict[str, Any]]) -> None:
+        """Take note that a repetition was accepted or lost; ``rows`` are the scored batches of all accepted ones so far."""
+
+    def warning(self, sentence: str) -> None:
+        """Something that the reader of the record should know and that stops nothing."""

@@ -1,0 +1,179 @@
+"""What a reader takes home: a record's attempts, its joined tables, its results and the program that checks them.
+
+The same record gives the same bytes on any machine; so the zip stores its files as they are (deflate gives other bytes
+with other libraries), with one fixed time and fixed permissions.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import shutil
+import textwrap
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from reportgen.archive import layout
+from reportgen.archive.encoding import encode_json_pretty, encode_toml
+from reportgen.archive.load import Attempt
+from reportgen.archive.rows import to_parquet, with_origin
+from reportgen.archive.select import Record
+from reportgen.archive.sums import files_under, sha256_of, sums_of
+from reportgen.model.columns import ORIGIN, TABLES, Column
+from reportgen.model.result import Result
+
+RESULTS = "results.json"
+VERIFIER = "verify.py"
+README = "README.txt"
+ZIP = "record.zip"
+VERIFIER_PARTS = ("verify.py", "verify_intervals.py", "verify_numbers.py")
+LICENCE = "CC-BY-4.0"
+_LICENCE_LINE = "# SPDX-License-Identifier: Apache-2.0"
+_ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+_PERMISSIONS = 0o100644 << 16
+
+
+@dataclass(frozen=True)
+class DownloadFile:
+    """A published file: its path under the record's folder, its length and SHA-256."""
+
+    path: str
+    length_bytes: int
+    sha256: str
+
+
+def write_record(record: Record, result: Result, out_dir: Path, *, licence: str = LICENCE) -> tuple[DownloadFile, ...]:
+    """Write a record's files into ``out_dir`` (new or empty) and list them, ``record.zip`` of all of them included.
+
+    Raises
+    ------
+    RecordError
+        A table of an attempt is damaged.
+    """
+    out_dir.mkdir(parents=True, exist_ok=True)
+    for attempt in record.attempts:
+        shutil.copytree(attempt.path, out_dir / attempt.id, copy_function=shutil.copyfile)
+        notes = layout.notes_file(attempt.path)
+        if notes.exists():
+            shutil.copyfile(notes, out_dir / notes.name)
+    for name in TABLES:
+        table = joined(name, record.attempts)
+        (out_dir / f"{name}.parquet").write_bytes(to_parquet(table))
+        (out_dir / f"{name}.csv").write_bytes(to_csv(table))
+    (out_dir / layout.PLAN).write_bytes(encode_toml(record.plan))
+    (out_dir / RESULTS).write_bytes(encode_json_pretty(result))
+    (out_dir / VERIFIER).write_bytes(verifier())
+    (out_dir / README).write_bytes(readme(record, licence).encode())
+    (out_dir / layout.SUMS).write_bytes(sums_of(out_dir))
+    (out_dir / ZIP).write_bytes(zipped(out_dir, files_under(out_dir)))
+    return tuple(
+        DownloadFile(name, (out_dir / name).stat().st_size, sha256_of(out_dir / name)) for name in files_under(out_dir)
+    )
+
+
+def joined(name: str, attempts: Sequence[Attempt]) -> pa.Table:
+    """Join table ``name`` of several attempts, device and attempt in front, in the order of the attempts."""
+    return with_origin(name, [(one.manifest.device.id, one.id, getattr(one, name)) for one in attempts])
+
+
+def to_csv(table: pa.Table) -> bytes:
+    """CSV of a table: UTF-8, a line feed at the end of a line, ``true`` and ``false``, nothing for what is missing.
+
+    Floats are written so that reading gives the same float.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.column_names)
+    writer.writerows(zip(*(map(csv_text, column.to_pylist()) for column in table.itercolumns()), strict=True))
+    return text.getvalue().encode()
+
+
+def csv_text(value: Any) -> str:
+    """Text of one value in a CSV file."""
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def verifier() -> bytes:
+    """Source of the published ``verify.py``: its parts as one file that needs the standard library alone."""
+    sources = [resources.files("reportgen.publish").joinpath(name).read_text("utf-8") for name in VERIFIER_PARTS]
+    main, *parts = sources
+    documentation = ast.get_docstring(ast.parse(main), clean=False)
+    imports = sorted({line for source in sources for line in _imports(source)})
+    text = f'{_LICENCE_LINE}\n"""{documentation}"""\n\n' + "\n".join(imports)
+    return "\n\n".join([text, *(_body(part) for part in parts), _body(main)]).encode()
+
+
+def readme(record: Record, licence: str) -> str:
+    """Text of ``README.txt``: what is in the record, how to check it, what each column means."""
+    attempts = "".join(
+        _paragraph(f"{one.id}/  one sealed attempt on {one.manifest.device.model} ({one.manifest.device.id})", "  ")
+        for one in record.attempts
+    )
+    files = "".join(_paragraph(f"{name}  {meaning}", "  ") for name, meaning in FILES.items())
+    columns = "".join(
+        f"\n{name}.csv, {name}.parquet\n\n" + "".join(map(_column_line, (*ORIGIN, *TABLES[name]))) for name in TABLES
+    )
+    return (
+        f"Record {record.name}@{record.slug}\n\n"
+        + _paragraph(record.plan.experiment.title)
+        + _paragraph(record.plan.experiment.question)
+        + f"\nPlan {record.digest}\nData licence {licence}; {VERIFIER}: Apache-2.0\n"
+        + f"\nCheck it\n\n  python3 {VERIFIER}\n  sha256sum --check {layout.SUMS}\n"
+        + f"\nFiles\n\n{attempts}{files}\nColumns\n{columns}"
+    )
+
+
+FILES = {
+    "batches.csv, batches.parquet": "every timing batch of these attempts, warm-up and left-out ones included",
+    "checks.csv, checks.parquet": "every check of outputs and inputs",
+    layout.PLAN: "the frozen experiment, with everything derived from it written out",
+    RESULTS: "what was computed: ratios, intervals, verdicts, gates, promotions",
+    VERIFIER: "checks files and numbers; needs Python 3.11 or newer and nothing else",
+    layout.SUMS: "SHA-256 of every file but itself",
+    "<attempt>.notes.jsonl": "exclusions and errata that were noted after sealing, if any",
+}
+
+
+def zipped(folder: Path, names: Sequence[str]) -> bytes:
+    """Zip of files under ``folder``: sorted, stored, one time, one set of permissions."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name in sorted(names):
+            entry = zipfile.ZipInfo(name, _ZIP_TIME)
+            entry.create_system, entry.external_attr = 3, _PERMISSIONS
+            archive.writestr(entry, (folder / name).read_bytes())
+    return buffer.getvalue()
+
+
+def _paragraph(text: str, indent: str = "") -> str:
+    return textwrap.fill(text, 100, initial_indent=indent, subsequent_indent=f"{indent}    ") + "\n"
+
+
+def _column_line(column: Column) -> str:
+    unit = f" [{column.unit}]" if column.unit else ""
+    empty = "; may be empty" if column.nullable else ""
+    return _paragraph(f"{column.name}{unit}  {column.meaning} ({column.type}{empty})", "  ")
+
+
+def _imports(source: str) -> Iterator[str]:
+    """Give the imports of the standard library at the top of a source, one a line."""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and node.module is not None):
+            text = ast.unparse(node)
+            if not text.startswith("from reportgen"):
+                yield text
+
+
+def _body(source: str) -> str:
+    """Give what follows the imports of a source."""
+    last = max(node.end_lineno or 0 for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom))
+    return "\n".join(source.splitlines()[last:]).strip() + "\n"
