@@ -11,6 +11,7 @@ import typer
 from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, EXIT_MISUSE, ReportgenError
 
 if TYPE_CHECKING:
+    from reportgen.measure.watching import RunOutcome
     from reportgen.model.plan import Plan
     from reportgen.project import Project
 
@@ -27,6 +28,7 @@ ProjectDir = Annotated[Path, typer.Option("--project", metavar="DIR", help="The 
 Backend = Annotated[str, typer.Option(help="native, fake ...; the experiment's own by default.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Here = Path()
+_WIDTH_IN_FILES = 140
 
 
 @app.command()
@@ -66,7 +68,10 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     )
     with terminal.Progress(_console(stderr=True), _plan(opened, name, backend), interim) as watch:
         outcome = run(opened, name, options, watch)
-    _print_json(machine.outcome(outcome)) if json else _print(terminal.outcome(outcome))
+    if json:
+        _print_json(machine.outcome(outcome))
+    else:
+        _print_outcome(outcome)
     raise typer.Exit(outcome.exit_status)
 
 
@@ -93,12 +98,11 @@ def exclude(
     project: ProjectDir = Here,
 ) -> None:
     """Exclude ATTEMPT from scoring by a note beside it; nothing is deleted."""
-    from reportgen.archive.load import find_attempt
+    from reportgen.archive.layout import find_attempt
     from reportgen.archive.notes import exclude as append_exclusion
 
-    found = find_attempt(_open(project).runs, attempt)
-    append_exclusion(found, reason)
-    _print(f"{found.manifest.id} is excluded: {reason}")
+    append_exclusion(find_attempt(_open(project).runs, attempt), reason)
+    _print(f"{attempt} is excluded: {reason}")
 
 
 @app.command()
@@ -111,7 +115,7 @@ def show(name: str, *, project: ProjectDir = Here, json: Json = False) -> None:
 
     record = find_record(list_attempts(_open(project).runs, name.partition("@")[0]), name)
     result = score(record)
-    _print_json(machine.result(result)) if json else _print(terminal.result(record, result))
+    _print_json(machine.result(result)) if json else _print(terminal.result(result, record.attempts))
 
 
 @app.command()
@@ -217,6 +221,19 @@ def _fail(line: str, status: int) -> NoReturn:
     sys.exit(status)
 
 
+def _print_outcome(outcome: RunOutcome) -> None:
+    from reportgen import terminal
+    from reportgen.archive.load import load_attempt
+    from reportgen.scoring import score_attempts
+
+    if outcome.path and outcome.status in ("scored", "complete"):
+        attempt = load_attempt(outcome.path)
+        _print(terminal.result(score_attempts(attempt.plan, [attempt]), [attempt]))
+    _print(terminal.outcome(outcome))
+    if outcome.sentence:
+        print(f"reportgen: {outcome.sentence}", file=sys.stderr)
+
+
 def _open(folder: Path) -> Project:
     from reportgen.project import open_project
 
@@ -235,7 +252,8 @@ def _plan(project: Project, name: str, backend: str) -> Plan:
 def _console(*, stderr: bool = False) -> Any:
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False, soft_wrap=False)
+    console = Console(stderr=stderr, highlight=False)
+    return console if console.is_terminal else Console(stderr=stderr, highlight=False, width=_WIDTH_IN_FILES)
 
 
 def _print(renderable: object) -> None:

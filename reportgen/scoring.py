@@ -27,11 +27,16 @@ def score(record: Record) -> Result:
     InputError
         A gate of a kind that this version does not compute.
     """
-    rows = [device_rows(attempt, left_out=False) for attempt in record.attempts]
-    left_out = [device_rows(attempt, left_out=True) for attempt in record.attempts]
-    frozen = [attempt.manifest.provenance.frozen_at for attempt in record.attempts]
+    return score_attempts(record.plan, record.attempts)
+
+
+def score_attempts(plan: Plan, attempts: Sequence[Attempt]) -> Result:
+    """Compute what ``attempts`` of one plan say together, one a device. Raises as :func:`score`."""
+    rows = [device_rows(attempt, left_out=False) for attempt in attempts]
+    left_out = [device_rows(attempt, left_out=True) for attempt in attempts]
+    frozen = [attempt.manifest.provenance.frozen_at for attempt in attempts]
     return analyse(
-        record.plan,
+        plan,
         rows,
         left_out=[device for device in left_out if len(device.batches)],
         frozen_at=min((moment for moment in frozen if moment), default=None),

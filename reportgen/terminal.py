@@ -12,13 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from reportgen import machine
+from reportgen.archive import layout
 from reportgen.model.plan import Plan
 from reportgen.model.result import ComparisonResult, GateOutcome, Promotion, Result, Verdict
 from reportgen.publish import wording
 
 if TYPE_CHECKING:
     from reportgen.archive.load import Attempt
-    from reportgen.archive.select import Record
     from reportgen.measure.doctor import Finding
     from reportgen.measure.watching import RunOutcome
     from reportgen.publish.build import BuildReport
@@ -34,6 +34,7 @@ _STYLES: dict[str, str] = {
     GateOutcome.INVALID: "bold red",
 }
 _SECONDS_PER_MINUTE = 60
+_REPETITION = "repetition"
 
 
 def plan(made: Plan) -> RenderableType:
@@ -65,45 +66,48 @@ def attempts(found: Sequence[Attempt]) -> RenderableType:
     return table
 
 
-def result(record: Record, scored: Result) -> RenderableType:
-    """Lay out the verdicts of a record."""
-    models = sorted({f"{one.manifest.device.model} ({one.manifest.device.id})" for one in record.attempts})
-    head = [Text.assemble((f"{record.name}@{record.slug}", "bold"), f" on {', '.join(models)}")]
-    if any(one.manifest.device.kind == "simulated" for one in record.attempts):
+def result(scored: Result, attempts: Sequence[Attempt]) -> RenderableType:
+    """Lay out the verdicts of the attempts that speak together, a table a slice."""
+    devices = sorted({f"{one.manifest.device.model} ({one.manifest.device.id})" for one in attempts})
+    head = [Text.assemble((f"{scored.experiment}@{scored.plan[:6]}", "bold"), f" on {', '.join(devices)}")]
+    if any(one.manifest.device.kind == "simulated" for one in attempts):
         head.append(Text(wording.SIMULATED, style="bold red"))
+    slices = dict.fromkeys(one.slice for one in scored.comparisons)
+    tables = [verdict_table(scored, name) for name in slices]
     gates = [gate_table(scored)] if scored.gates else []
-    return Group(*head, Text(wording.DIRECTION), verdict_table(scored), *gates, _noise(scored))
+    return Group(*head, Text(wording.DIRECTION), *tables, *gates, _noise(scored))
 
 
-def verdict_table(scored: Result) -> Table:
-    """One row a comparison; null arms stand in the line about noise."""
-    promotions = {(one.arm, one.slice): one.outcome for one in scored.promotions}
-    table = _table("slice", "arm", "against", "headline", "estimate", "interval", "verdict", "reason", "promotion")
-    for name in ("headline", "estimate"):
-        next(column for column in table.columns if column.header == name).justify = "right"
-    previous = ""
+def verdict_table(scored: Result, name: str) -> Table:
+    """Lay out a slice, one row a comparison; null arms stand in the line about noise."""
+    promotions = {one.arm: one.outcome for one in scored.promotions if one.slice == name}
+    table = _table("arm", "against", "headline", "estimate", "interval", "verdict", "promotion")
+    table.title = wording.slice_name(name)
+    for column in table.columns[:5]:
+        column.no_wrap = True
+    for column in table.columns[2:4]:
+        column.justify = "right"
     for one in scored.comparisons:
-        if one.role == "null":
+        if one.role == "null" or one.slice != name:
             continue
-        outcome = promotions.get((one.arm, one.slice), "") if one.baseline_role == "incumbent" else ""
+        promoted = promotions.get(one.arm, "") if one.baseline_role == "incumbent" else ""
+        reason = str(one.reason).replace("_", " ")
         table.add_row(
-            wording.slice_name(one.slice) if one.slice != previous else "",
             one.arm,
             one.baseline,
             wording.change(one.headline, plain=True),
             wording.change(one.estimate, plain=True),
             wording.interval(one.low, one.high, plain=True),
-            _styled(one.verdict, wording.verdict(one.verdict, plain=True)),
-            str(one.reason).replace("_", " "),
-            _styled(outcome, str(outcome)),
+            _styled(one.verdict, f"{wording.verdict(one.verdict, plain=True)}: {reason}"),
+            _styled(promoted, str(promoted)),
         )
-        previous = one.slice
     return table
 
 
 def gate_table(scored: Result) -> Table:
     """One row a gate, arm and slice."""
     table = _table("gate", "arm", "slice", "outcome", "decided by")
+    table.title = "gates"
     for gate in scored.gates:
         table.add_row(
             gate.name,
@@ -116,12 +120,14 @@ def gate_table(scored: Result) -> Table:
 
 
 def outcome(finished: RunOutcome) -> RenderableType:
-    """Say how a run ended, where it lies and what to do next."""
+    """Say how a run ended and where it lies."""
     if finished.path is None:
         return Text(f"nothing was measured: {finished.reason}")
     lines = [f"{finished.status}: {finished.path}"]
-    if finished.sentence or finished.reason:
-        lines.append(finished.sentence or finished.reason)
+    if finished.reason and finished.reason != finished.sentence:
+        lines.append(finished.reason)
+    if layout.is_open(finished.path):
+        lines.append(f"continue with --resume {layout.attempt_id_of(finished.path)}")
     return Text("\n".join(lines))
 
 
@@ -174,8 +180,9 @@ class Progress:
             self._live.stop()
 
     def phase(self, name: str, detail: str = "") -> None:
-        """Something begins."""
-        self._say(f"{name}: {detail}" if detail else name)
+        """Show what begins; without a terminal the end of a repetition says enough."""
+        if self._live or name != _REPETITION:
+            self._say(f"{name}: {detail}" if detail else name)
 
     def repetition_done(self, done: int, planned: int, seconds_left: float, rows: Sequence[dict[str, Any]]) -> None:
         """Note that a repetition was accepted or lost."""
@@ -219,7 +226,7 @@ def _noise(scored: Result) -> Text:
 
 
 def _table(*headers: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, header_style="bold", title_style="bold", title_justify="left")
     for header in headers:
         table.add_column(header, overflow="fold")
     return table
