@@ -12,7 +12,6 @@ from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, EXIT_MISUSE, Report
 
 if TYPE_CHECKING:
     from reportgen.measure.watching import RunOutcome
-    from reportgen.model.plan import Plan
     from reportgen.project import Project
 
 app = typer.Typer(
@@ -35,8 +34,9 @@ _WIDTH_IN_FILES = 140
 def plan(name: str, *, backend: Backend = "", project: ProjectDir = Here, json: Json = False) -> None:
     """Show what NAME would measure, and the digest that freezes it."""
     from reportgen import machine, terminal
+    from reportgen.measure.controller import plan_of
 
-    made = _plan(_open(project), name, backend)
+    made = plan_of(_open(project), name, backend or None)
     _print_json(machine.plan(made)) if json else _print(terminal.plan(made))
 
 
@@ -54,7 +54,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
 ) -> None:
     """Measure NAME and archive everything under runs/."""
     from reportgen import machine, terminal
-    from reportgen.measure.controller import run
+    from reportgen.measure.controller import plan_of, run
     from reportgen.measure.watching import RunOptions
     from reportgen.scoring import interim
 
@@ -66,7 +66,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
         resume=resume or None,
         provenance=provenance,
     )
-    with terminal.Progress(_console(stderr=True), _plan(opened, name, backend), interim) as watch:
+    with terminal.Progress(_console(stderr=True), plan_of(opened, name, options.backend), interim) as watch:
         outcome = run(opened, name, options, watch)
     if json:
         _print_json(machine.outcome(outcome))
@@ -206,13 +206,12 @@ def main() -> NoReturn:
 
 
 def _last_resort(error: Exception) -> tuple[str, int]:
-    from click import ClickException
-    from click.exceptions import Abort
+    from typer.exceptions import Abort, TyperException
 
     if isinstance(error, Abort):
         return "interrupted", EXIT_INTERRUPTED
-    if isinstance(error, ClickException):
-        return f"{error.format_message()}; see reportgen --help", EXIT_MISUSE
+    if isinstance(error, TyperException):
+        return f"{str(error).rstrip('.')}; see reportgen --help", EXIT_MISUSE
     return f"internal fault: {type(error).__name__}: {error}; please report it with the command you ran", EXIT_FINDING
 
 
@@ -238,15 +237,6 @@ def _open(folder: Path) -> Project:
     from reportgen.project import open_project
 
     return open_project(folder)
-
-
-def _plan(project: Project, name: str, backend: str) -> Plan:
-    from reportgen.measure.planning import make_plan
-    from reportgen.project import find_experiment, read_experiment
-
-    folder = find_experiment(project, name)
-    experiment = read_experiment(folder)
-    return make_plan(folder, experiment, backend=backend or experiment.backend)
 
 
 def _console(*, stderr: bool = False) -> Any:

@@ -67,7 +67,5 @@ def test_the_timed_process_loads_only_what_it_may():
         "import sys; import reportgen.measure.worker; "
         "print(sorted({'msgspec', 'pandas', 'pyarrow', 'scipy', 'typer', 'rich', 'jinja2', 'altair'} & set(sys.modules)))"
     )
-    finished = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    finished = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert finished.stdout.strip() == "[]"
