@@ -12,6 +12,7 @@ REWRITE = (
     "Not for the ideas. The matched control alone takes less time than the kernel in use: adopt it as a rewrite, "
     "where the lines below say so."
 )
+ZIP = "record.zip"
 HOLDS = {
     "record.zip": "everything below in one file, with the attempts as archived and the program that checks them",
     "batches.csv": "every timing batch, warm-up included",
@@ -21,6 +22,10 @@ HOLDS = {
     "results.json": "every ratio, interval and verdict",
     "plan.toml": "the plan, frozen before the first batch",
     "verify.py": "recomputes everything from the CSV files; needs only Python",
+    "manifest.json": "an attempt's identity, device, hashes and counts",
+    "repetitions.jsonl": "what each process drew and saw",
+    "events.jsonl": "what the controller did, in order",
+    "README.txt": "how to read and check the record",
     "SHA256SUMS": "hashes of the files",
 }
 
@@ -42,7 +47,7 @@ def lead(record: RecordView) -> str:
 
 def lines(record: RecordView) -> list[str]:
     """Say the outcomes of each slice: ``size = l2: adopt hoist; keep incumbent over pair and both``."""
-    return [_line(record, piece.name) for piece in record.plan.slices]
+    return [_line(record, piece.name) for piece in lookup.slices(record)]
 
 
 def _line(record: RecordView, piece: str) -> str:
@@ -56,10 +61,10 @@ def _line(record: RecordView, piece: str) -> str:
     return f"{wording.slice_name(piece)}: {', '.join(said) or 'no candidate judged'}{known}"
 
 
-def downloads(record: RecordView, page: str) -> tuple[Download, ...]:
-    """List the files of a record with what each holds, the whole record first."""
-    found = sorted(record.downloads, key=lambda file: (file.path != "record.zip", file.path))
-    return tuple(download(file, page) for file in found)
+def downloads(record: RecordView, page: str, *, everything: bool = False) -> tuple[Download, ...]:
+    """List the files of a record with what each holds: the zip first, then the joined files, then (or not) the attempts'."""
+    found = sorted(record.downloads, key=lambda file: (file.path != ZIP, "/" in file.path, file.path))
+    return tuple(download(file, page) for file in found if everything or "/" not in file.path)
 
 
 def download(file: FileFact, page: str) -> Download:
@@ -75,6 +80,6 @@ def download(file: FileFact, page: str) -> Download:
 
 
 def _holds(path: str) -> str:
-    if path.endswith("manifest.json"):
-        return "an attempt's identity, device, hashes and counts"
-    return "a source that was measured" if "sources/" in path else "part of the record"
+    if "/sources/" in path:
+        return "a source as it was measured"
+    return "notes written after sealing" if path.endswith(".notes.jsonl") else "part of an attempt"

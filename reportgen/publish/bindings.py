@@ -41,7 +41,7 @@ class Bindings:
 
     def functions(self) -> dict[str, Callable[..., Any]]:
         """Every binding by the name that pages call it by."""
-        plain = {
+        plain: dict[str, Callable[..., Any]] = {
             "change": self.change,
             "interval": self.interval,
             "verdict": self.verdict,
@@ -100,7 +100,7 @@ class Bindings:
     def outcome(self, arm: str, where: Where | None = None) -> Markup:
         """Say what to do with a candidate, with the reason."""
         record, name = self._arm(arm)
-        pieces = [piece.name for piece in lookup.matching_slices(record.plan, where or {})]
+        pieces = [piece.name for piece in lookup.matching_slices(record, where or {})]
         found = [one for one in record.result.promotions if one.arm == name and one.slice in pieces]
         if len({one.outcome for one in found}) != 1:
             raise InputError(f"{name!r} has {len(found)} outcomes there", remedy="name a candidate and one slice")
@@ -125,7 +125,9 @@ class Bindings:
         if what not in FACTS:
             raise InputError(f"no fact {what!r}", remedy=f"facts are: {', '.join(sorted(FACTS))}")
         value = FACTS[what](record)
-        return self._figure(record, f"fact-{what}", value, value)
+        return Markup('<a class="fact" href="{}"><data value="{}">{}</data></a>').format(
+            self._href(record, f"fact-{what}"), value, value
+        )
 
     def floor(self, where: Where | None = None, experiment: str | None = None) -> Markup:
         """Say the noise floor of a slice."""
@@ -163,7 +165,7 @@ class Bindings:
     def table(self, kind: str, experiment: str | None = None, where: Where | None = None) -> Markup:
         """Show tables of one kind, one a slice."""
         record = self._record(experiment)
-        slices = lookup.matching_slices(record.plan, where or {})
+        slices = lookup.matching_slices(record, where or {})
         built = tables.build(kind, record, slices, self._root + record.address)
         return Markup("\n").join(self._theme.table(table) for table in built)
 
@@ -172,7 +174,7 @@ class Bindings:
     ) -> Markup:
         """Show charts of one kind, one a slice and baseline (or the baseline that ``vs`` names)."""
         record = self._record(experiment)
-        slices = lookup.matching_slices(record.plan, where or {})
+        slices = lookup.matching_slices(record, where or {})
         drawn = figures(kind, record, slices, vs, (self._library, self._root))
         return Markup("\n").join(self._theme.figure(figure) for figure in drawn)
 
@@ -186,10 +188,9 @@ class Bindings:
         record = self._record(experiment)
         return Markup('<a href="{}">{}</a>').format(self._root + record.address, text)
 
-    def _figure(self, record: RecordView, anchor: str, value: float | str, text: str) -> Markup:
-        full = value if isinstance(value, str) else repr(value)
+    def _figure(self, record: RecordView, anchor: str, value: float, text: str) -> Markup:
         return Markup('<a class="number" href="{}"><data value="{}">{}</data></a>').format(
-            self._href(record, anchor), full, text
+            self._href(record, anchor), repr(value), text
         )
 
     def _href(self, record: RecordView, anchor: str) -> str:
@@ -221,7 +222,7 @@ class Bindings:
 
     def _slice(self, where: Where | None, experiment: str | None) -> tuple[RecordView, Slice]:
         record = self._record(experiment)
-        pieces = lookup.matching_slices(record.plan, where or {})
+        pieces = lookup.matching_slices(record, where or {})
         if len(pieces) > 1:
             raise InputError(f"{record.name} has several slices there", remedy="say where={...}")
         return record, pieces[0]

@@ -15,12 +15,21 @@ import vl_convert
 from altair.utils import schemapi
 
 from reportgen.publish import svg, wording
-from reportgen.publish.chart_data import Band, Chart, IntervalChart, ProcessChart, ProcessRow, StripChart
+from reportgen.publish.chart_data import (
+    Band,
+    Chart,
+    IntervalChart,
+    IntervalRow,
+    ProcessChart,
+    ProcessRow,
+    StripChart,
+    StripRow,
+)
 
 CHECK_SCHEMA = False
-WIDTH = 460
+WIDTH = 380
 SIDE = 10
-TOP = 44
+TOP = 36
 ROW = 40
 PROCESS_ROW = 64
 FOOT = 40
@@ -74,7 +83,7 @@ class Scale:
 
 def _layer(mark: str, rows: list[dict[str, Any]], **style: Any) -> Any:
     """Draw marks from rows that hold pixels under ``x``, ``x2``, ``y``, ``y2`` and, for text, ``text``."""
-    chart = getattr(alt.Chart(alt.Data(values=rows)), f"mark_{mark}")(**style)
+    chart = getattr(alt.Chart(alt.InlineData(values=rows)), f"mark_{mark}")(**style)
     channels: dict[str, Any] = {}
     kinds = {"x": alt.X, "y": alt.Y}
     for channel, kind in kinds.items():
@@ -100,18 +109,24 @@ def _finish(
 ) -> str:
     scale = Scale(values, chart.bands)
     foot = TOP + row_px * len(chart.rows)
-    layers = [*_bands(chart.bands, scale, foot), *_axis(scale, foot), *_names(chart), *marks(chart, scale)]
+    layers = [*_bands(chart.bands, scale, len(chart.rows)), *_axis(scale, foot, len(chart.rows))]
+    layers += [*_names(chart.rows), *marks(chart, scale)]
     return svg.dress(_render(layers, foot + FOOT), (WIDTH, foot + FOOT), chart)
 
 
-def _bands(bands: Sequence[Band], scale: Scale, foot: int) -> Layers:
+def _lanes(rows: int) -> list[tuple[int, int]]:
+    """Top and bottom of each row's lane: marks have a ground of their own, names stand on plain paper above it."""
+    return [(TOP + ROW * place + 17, TOP + ROW * place + 37) for place in range(rows)]
+
+
+def _bands(bands: Sequence[Band], scale: Scale, rows: int) -> Layers:
     layers: Layers = []
     for place, band in enumerate(bands):
         narrow = place == len(bands) - 1
         x, x2 = scale(-band.half_width), scale(band.half_width)
-        box = {"x": x, "x2": x2, "y": TOP - 6, "y2": foot}
-        layers.append(_layer("rect", [box], fill=svg.colour("noise" if narrow else "margin")))
-        layers.append(_label_band(band, scale(0), 14 + 16 * place))
+        boxes = [{"x": x, "x2": x2, "y": top, "y2": bottom} for top, bottom in _lanes(rows)]
+        layers.append(_layer("rect", boxes, fill=svg.colour("noise" if narrow else "margin")))
+        layers.append(_label_band(band, scale(0), 10 + 15 * place))
     return layers
 
 
@@ -126,17 +141,17 @@ def _label_band(band: Band, zero: float, y: float) -> Any:
     return _layer("text", [row], align=align, fontSize=SMALL, color=svg.colour("quiet"), baseline="middle")
 
 
-def _axis(scale: Scale, foot: int) -> Layers:
+def _axis(scale: Scale, foot: int, rows: int) -> Layers:
     ticks = scale.ticks()
     decimals = max(0, -math.floor(math.log10(ticks[1] - ticks[0]) + 1e-9)) if len(ticks) > 1 else 1
-    lines = [{"x": scale(tick), "y": TOP - 6, "y2": foot} for tick in ticks]
+    lines = [{"x": scale(tick), "y": top, "y2": bottom} for tick in ticks for top, bottom in _lanes(rows)]
     texts = [
         {"x": scale(tick), "y": foot + 13, "text": wording.signed(tick, decimals=decimals) + "%"} for tick in ticks
     ]
     ends = [{"x": SIDE, "y": foot + 31, "text": "less time"}]
     more = [{"x": WIDTH - SIDE, "y": foot + 31, "text": "more time"}]
     quiet = {"fontSize": SMALL, "color": svg.colour("quiet"), "baseline": "middle"}
-    zero = [{"x": scale(0), "y": TOP - 6, "y2": foot}]
+    zero = [{"x": scale(0), "y": top, "y2": bottom} for top, bottom in _lanes(rows)]
     return [
         _layer("rule", lines, color=svg.colour("grid"), strokeWidth=1),
         _layer("rule", zero, color=svg.colour("zero"), strokeWidth=1.5),
@@ -146,11 +161,11 @@ def _axis(scale: Scale, foot: int) -> Layers:
     ]
 
 
-def _names(chart: IntervalChart | StripChart) -> Layers:
-    names = [{"x": SIDE, "y": TOP + ROW * place + 9, "text": row.arm} for place, row in enumerate(chart.rows)]
+def _names(rows: Sequence[IntervalRow | StripRow]) -> Layers:
+    names = [{"x": SIDE, "y": TOP + ROW * place + 7, "text": row.arm} for place, row in enumerate(rows)]
     labels = [
-        {"x": WIDTH - SIDE, "y": TOP + ROW * place + 9, "text": row.label, "colour": svg.colour(row.tone)}
-        for place, row in enumerate(chart.rows)
+        {"x": WIDTH - SIDE, "y": TOP + ROW * place + 7, "text": row.label, "colour": svg.colour(row.tone)}
+        for place, row in enumerate(rows)
     ]
     text = {"fontSize": NORMAL, "baseline": "middle"}
     return [
@@ -162,7 +177,7 @@ def _names(chart: IntervalChart | StripChart) -> Layers:
 def _interval_marks(chart: IntervalChart, scale: Scale) -> Layers:
     bars, dots, heads = [], [], []
     for place, row in enumerate(chart.rows):
-        y, colour = TOP + ROW * place + 26, svg.colour(row.tone)
+        y, colour = TOP + ROW * place + 27, svg.colour(row.tone)
         if row.low is not None and row.high is not None:
             bars.append({"x": scale(row.low), "x2": scale(row.high), "y": y, "colour": colour})
         if row.estimate is not None:
@@ -182,7 +197,7 @@ def _interval_marks(chart: IntervalChart, scale: Scale) -> Layers:
 def _strip_marks(chart: StripChart, scale: Scale) -> Layers:
     dots, heads = [], []
     for place, row in enumerate(chart.rows):
-        y, colour = TOP + ROW * place + 26, svg.colour(row.tone)
+        y, colour = TOP + ROW * place + 27, svg.colour(row.tone)
         # Dots that would hide each other step aside, always the same way.
         dots += [
             {"x": scale(value), "y": y + 3 * (at % 3 - 1), "colour": colour} for at, value in enumerate(row.changes)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+LONG = 24
+
 
 @dataclass(frozen=True)
 class Link:
@@ -36,7 +38,6 @@ class Cell:
     note: str = ""
     tone: str = ""
     code: bool = False
-    anchor: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """A row: ``head`` names it, and begins a group where ``first`` holds."""
+    """A row: ``head`` names it, and begins a group where ``first`` holds; figures lead to its ``anchor``."""
 
     head: Cell
     cells: tuple[Cell, ...]
     first: bool = False
+    anchor: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,11 @@ class Table:
     rows: tuple[Row, ...]
     note: str = ""
     anchor: str = ""
+
+    @property
+    def long(self) -> bool:
+        """Whether it scrolls in a window of its own, its headings in sight."""
+        return len(self.rows) > LONG
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,6 @@ class Fact:
     term: str
     text: str
     value: str = ""
-    href: str = ""
     code: bool = False
     anchor: str = ""
 
@@ -136,22 +142,14 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What came of one candidate in one slice."""
-
-    arm: str
-    slice: str
-    text: str
-
-
-@dataclass(frozen=True)
 class Study:
-    """A study as the first page lists it; ``answers`` is one line a slice."""
+    """A study as the first page lists it: the answer in a sentence, then a line for each slice."""
 
     title: str
     href: str
     question: str
-    answers: tuple[str, ...]
+    answer: str
+    lines: tuple[str, ...]
     device: str
     date: str
     batches: str

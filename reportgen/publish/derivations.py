@@ -40,7 +40,7 @@ def comparisons(record: RecordView, piece: Slice) -> Table:
         caption=f"Comparisons: {wording.slice_name(piece.name)}",
         stub="Arm",
         columns=_columns(*names, words=("against", "verdict", "details")),
-        rows=tuple(Row(code(one.arm, anchor=lookup.comparison_anchor(one)), _comparison_cells(one)) for one in found),
+        rows=tuple(Row(code(one.arm), _comparison_cells(one), anchor=lookup.comparison_anchor(one)) for one in found),
         note=f"Ratios: {wording.DIRECTION}.",
     )
 
@@ -103,7 +103,7 @@ def cells(record: RecordView, piece: Slice) -> Table:
 def _cell_row(one: ComparisonResult, cell: CellResult, *, first: bool) -> Row:
     interval = cell.interval
     return Row(
-        code(one.arm, anchor=lookup.cell_anchor(one, cell)),
+        code(one.arm),
         (
             code(one.baseline),
             code(cell.fixture),
@@ -117,6 +117,7 @@ def _cell_row(one: ComparisonResult, cell: CellResult, *, first: bool) -> Row:
             word(_ranks(interval.rank, interval.n)),
         ),
         first=first,
+        anchor=lookup.cell_anchor(one, cell),
     )
 
 
@@ -124,7 +125,7 @@ def noise(record: RecordView, piece: Slice) -> Table:
     """Show every null arm of a slice with its interval."""
     rows = tuple(
         Row(
-            code(line.null, anchor=lookup.noise_anchor(line)),
+            code(line.null),
             (
                 code(line.of),
                 _ratio(line.low),
@@ -133,6 +134,7 @@ def noise(record: RecordView, piece: Slice) -> Table:
                 figure(wording.share(line.cell_floor), line.cell_floor),
                 word("valid" if line.valid else "not valid"),
             ),
+            anchor=lookup.noise_anchor(line),
         )
         for line in record.result.noise
         if line.slice == piece.name

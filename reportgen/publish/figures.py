@@ -9,7 +9,7 @@ from reportgen.model.result import ComparisonResult
 from reportgen.publish import chart_data, lookup, wording
 from reportgen.publish.context import Column, Figure, Row, Table
 from reportgen.publish.library import Library, svg_markup
-from reportgen.publish.tables import code, figure, headline_cell, verdict_cell
+from reportgen.publish.tables import code, figure, verdict_cell
 from reportgen.publish.view import RecordView
 
 CAPTIONS = {
@@ -60,11 +60,17 @@ def _numbers(found: Sequence[ComparisonResult], page: str, baseline: str) -> Tab
             code(one.arm),
             (
                 figure(wording.change(one.estimate), one.estimate, href=f"{page}#{lookup.comparison_anchor(one)}"),
-                headline_cell(one, page),
+                figure(wording.change(one.headline), one.headline, href=f"{page}#{lookup.comparison_anchor(one)}"),
+                figure(wording.interval(one.low, one.high), None if one.low is None else f"{one.low!r} {one.high!r}"),
                 verdict_cell(one, reason=False),
             ),
         )
         for one in found
     )
-    columns = (Column("estimate", figure=True), Column("headline", figure=True), Column("verdict"))
+    columns = (
+        Column("estimate", figure=True),
+        Column("headline", figure=True),
+        Column("interval", figure=True),
+        Column("verdict"),
+    )
     return Table(caption=f"The same numbers, against {baseline}", stub="Arm", columns=columns, rows=rows)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from reportgen.errors import InputError
 from reportgen.model.experiment import Arm, Role
 from reportgen.model.plan import Plan, Slice
@@ -14,6 +16,8 @@ from reportgen.publish.view import RecordView
 
 CONTROL = "control"
 INCUMBENT = "incumbent"
+DEVICE = "device"
+MODEL_MARK = " @ "
 
 
 def arm_named(plan: Plan, name: str) -> Arm:
@@ -51,23 +55,52 @@ def baseline_named(plan: Plan, arm: Arm, vs: str) -> str:
     return arm_named(plan, vs).name
 
 
-def matching_slices(plan: Plan, where: Mapping[str, Any]) -> list[Slice]:
+def slices(record: RecordView) -> list[Slice]:
+    """List the slices that the result speaks of: the plan's, once a device model where the record has several."""
+    found = []
+    for piece in record.plan.slices:
+        spoken = [one.slice for one in record.result.comparisons] + [one.slice for one in record.result.noise]
+        names = dict.fromkeys(name for name in spoken if name == piece.name or name.startswith(piece.name + MODEL_MARK))
+        found += [msgspec.structs.replace(piece, name=name) for name in names]
+    return found
+
+
+def matching_slices(record: RecordView, where: Mapping[str, Any]) -> list[Slice]:
     """Return the slices whose axes have the values of ``where`` (one value, or a list of them).
+
+    ``where["device"]`` is a device model, where the record has several.
 
     Raises
     ------
     InputError
         An axis does not slice, or no slice fits.
     """
+    axes = [*record.plan.experiment.slicing, DEVICE]
     for axis in where:
-        if axis not in plan.experiment.slicing:
-            known = ", ".join(plan.experiment.slicing) or "none"
-            raise InputError(f"{plan.name} is not sliced by {axis!r}", remedy=f"slicing axes are: {known}")
-    found = [piece for piece in plan.slices if all(_fits(piece.values[axis], where[axis]) for axis in where)]
+        if axis not in axes:
+            raise InputError(f"{record.name} is not sliced by {axis!r}", remedy=f"slicing axes are: {', '.join(axes)}")
+    found = [
+        piece
+        for piece in slices(record)
+        if all(_fits(_value(record, piece, axis), wanted) for axis, wanted in where.items())
+    ]
     if not found:
-        known = "; ".join(piece.name for piece in plan.slices)
-        raise InputError(f"{plan.name} has no slice where {dict(where)}", remedy=f"slices are: {known}")
+        known = "; ".join(piece.name for piece in slices(record))
+        raise InputError(f"{record.name} has no slice where {dict(where)}", remedy=f"slices are: {known}")
     return found
+
+
+def _value(record: RecordView, piece: Slice, axis: str) -> Any:
+    if axis in piece.values:
+        return piece.values[axis]
+    _, _, model = piece.name.partition(MODEL_MARK)
+    return model or record.devices[0]
+
+
+def devices_in(record: RecordView, piece: Slice) -> list[str]:
+    """List the ids of the devices that a slice speaks for."""
+    model = _value(record, piece, DEVICE)
+    return [one.manifest.device.id for one in record.attempts if one.manifest.device.model == model]
 
 
 def _fits(value: Any, wanted: Any) -> bool:
@@ -83,7 +116,7 @@ def comparison_of(record: RecordView, arm: str, vs: str, where: Mapping[str, Any
         None or several fit.
     """
     baseline = baseline_named(record.plan, arm_named(record.plan, arm), vs)
-    pieces = [piece.name for piece in matching_slices(record.plan, where)]
+    pieces = [piece.name for piece in matching_slices(record, where)]
     found = [
         comparison
         for comparison in record.result.comparisons
@@ -116,7 +149,9 @@ def slug(text: str) -> str:
 
 def comparison_anchor(comparison: ComparisonResult) -> str:
     """Name the place on the record page where a comparison is derived."""
-    return f"d-{slug(comparison.slice)}-{slug(comparison.arm)}-vs-{slug(comparison.baseline)}"
+    where = "-".join(f"{axis}-{value}" for axis, values in comparison.where.items() for value in values)
+    named = f"d-{slug(comparison.slice)}-{slug(comparison.arm)}-vs-{slug(comparison.baseline)}"
+    return f"{named}-{slug(where)}" if where else named
 
 
 def cell_anchor(comparison: ComparisonResult, cell: CellResult) -> str:

@@ -56,10 +56,14 @@ KINDS = ("home", "report", "finding", "gate", "sweep", "method", "note")
 
 @dataclass(frozen=True)
 class SourcePage:
-    """A page as written. ``source`` is its path from the lab's root; ``body`` keeps the file's line numbers."""
+    """A page as written: ``source`` is its path from the lab's root, ``body`` keeps the file's line numbers.
+
+    ``head`` are the lines of the front matter.
+    """
 
     source: str
     front: FrontMatter
+    head: tuple[str, ...]
     body: str
 
 
@@ -84,11 +88,13 @@ def read_page(path: Path, source: str) -> SourcePage:
     except msgspec.MsgspecError as fault:
         raise InputError(f"front matter: {fault}", where=f"{source}:{_line_of(str(fault), lines[:end])}") from fault
     body = "\n" * (end + 1) + "\n".join(lines[end + 1 :]) + "\n"
-    return SourcePage(source, front, body)
+    return SourcePage(source, front, tuple(lines[:end]), body)
 
 
 def _line_of(fault: str, lines: Sequence[str]) -> int:
     """Find the line that a fault of the front matter speaks of: the one it numbers, or that of the key it quotes."""
+    if "end of document" in fault:
+        return len(lines)
     numbered = re.search(r"line (\d+)", fault)
     if numbered:
         return int(numbered.group(1)) + 1

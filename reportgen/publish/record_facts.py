@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from reportgen.model.experiment import Role
-from reportgen.publish import wording
+from reportgen.publish import lookup, wording
 from reportgen.publish.context import Fact, FactGroup
 from reportgen.publish.view import AttemptView, RecordView
 
@@ -26,7 +26,7 @@ COUNTS: Mapping[str, Callable[[RecordView], int]] = {
     "fixtures": lambda record: len(record.plan.fixtures),
     "nulls": lambda record: sum(arm.role is Role.NULL for arm in record.plan.experiment.arms),
     "repetitions": _over_attempts(lambda attempt: attempt.manifest.counts.repetitions),
-    "slices": lambda record: len(record.plan.slices),
+    "slices": lambda record: len(lookup.slices(record)),
     "warmup_batches": _over_attempts(lambda attempt: attempt.manifest.counts.warmup_batches),
 }
 
@@ -40,7 +40,7 @@ FACTS: Mapping[str, Callable[[RecordView], str]] = {
     "name": lambda record: record.name,
     "question": lambda record: record.plan.experiment.question,
     "reportgen": lambda record: record.attempts[0].manifest.reportgen,
-    "slices": lambda record: wording.names([wording.slice_name(piece.name) for piece in record.plan.slices]),
+    "slices": lambda record: wording.names([wording.slice_name(piece.name) for piece in lookup.slices(record)]),
     "smallest_effect": lambda record: wording.share(record.result.smallest_effect),
     "title": lambda record: record.title,
 }

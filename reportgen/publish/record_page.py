@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reportgen.publish import answers, derivations, record_facts, tables, wording
+from reportgen.publish import answers, derivations, lookup, record_facts, tables, wording
 from reportgen.publish.attempt_tables import device_facts, hashes, readings, status_cell
 from reportgen.publish.context import Column, FactGroup, Figure, Frame, Link, RecordPage, Row, Table
 from reportgen.publish.figures import figures
@@ -27,7 +27,7 @@ def subject(record: RecordView) -> Subject:
 
 def build(record: RecordView, frame: Frame, report: Link | None, library: Library) -> RecordPage:
     """Build the page's context."""
-    slices = record.plan.slices
+    slices = lookup.slices(record)
     outcome = [tables.answer(record, piece, "") for piece in slices] + [
         tables.holm(record, piece, "") for piece in slices
     ]
@@ -61,7 +61,7 @@ def build(record: RecordView, frame: Frame, report: Link | None, library: Librar
         telemetry=tuple(readings(attempt) for attempt in record.attempts),
         hashes=hashes([attempt.manifest for attempt in record.attempts]),
         attempts=_attempts(record),
-        downloads=answers.downloads(record, ""),
+        downloads=answers.downloads(record, "", everything=True),
     )
 
 
@@ -97,7 +97,7 @@ def _arms(record: RecordView) -> Table:
 
 def _figures(record: RecordView, library: Library) -> tuple[Figure, ...]:
     place = (library, root_of(record.address))
-    return tuple(figures("processes", record, record.plan.slices, None, place))
+    return tuple(figures("processes", record, lookup.slices(record), None, place))
 
 
 def _left_out_words(record: RecordView) -> str:

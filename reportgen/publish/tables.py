@@ -16,14 +16,14 @@ JUDGED = (Role.CANDIDATE, Role.CONTROL, Role.CEILING, Role.PROBE)
 NOTHING = Cell(wording.NOT_COMPUTED, tone="quiet")
 
 
-def word(text: str, **more: str) -> Cell:
+def word(text: str, *, note: str = "", tone: str = "") -> Cell:
     """Make a cell of words."""
-    return Cell(text, **more)
+    return Cell(text, note=note, tone=tone)
 
 
-def code(text: str, **more: str) -> Cell:
+def code(text: str, *, href: str = "") -> Cell:
     """Make a cell of a name or hash."""
-    return Cell(text, code=True, **more)
+    return Cell(text, code=True, href=href)
 
 
 def figure(text: str, value: float | str | None, *, href: str = "", note: str = "") -> Cell:
@@ -47,8 +47,8 @@ def answer(record: RecordView, piece: Slice, page: str) -> Table:
     rows = tuple(_answer_row(record, piece, promotion, page) for promotion in promotions)
     return Table(
         caption=f"What came out: {wording.slice_name(piece.name)}",
-        stub="Arm",
-        columns=(Column("against incumbent", figure=True), Column("against control", figure=True), Column("outcome")),
+        stub="Arm and outcome",
+        columns=(Column("against incumbent", figure=True), Column("against control", figure=True)),
         rows=rows,
         note=f"{wording.DIRECTION.capitalize()}. Second line: interval and verdict.",
     )
@@ -64,8 +64,8 @@ def _answer_row(record: RecordView, piece: Slice, promotion: PromotionResult, pa
         return headline_cell(found[0], page) if found else NOTHING
 
     return Row(
-        code(promotion.arm),
-        (against(promotion.incumbent), against(promotion.control), Cell(promotion.outcome.value, tone="outcome")),
+        Cell(promotion.arm, code=True, note=promotion.outcome.value),
+        (against(promotion.incumbent), against(promotion.control)),
     )
 
 
@@ -160,13 +160,23 @@ def holm(record: RecordView, piece: Slice, page: str) -> Table:
         )
         for comparison in lookup.judged(record, piece.name)
     )
-    columns = ("against", "p against no change", "p against the margin", "Holm p", "rank", "family", "resolvable")
+    columns = (
+        "against",
+        "p against no change",
+        "p against the margin",
+        "Holm p",
+        "rank",
+        "family",
+        "outruns nulls",
+        "resolvable",
+    )
     return Table(
         caption=f"Many comparisons at once: {wording.slice_name(piece.name)}",
         stub="Arm",
         columns=tuple(Column(text, figure=text not in ("against", "resolvable")) for text in columns),
         rows=rows,
-        note="Sign test; the family is every candidate of the plan against the same baseline in this slice.",
+        note="Sign test; the family is every candidate of the plan against the same baseline in this slice. Outruns nulls: "
+        "how likely at most a candidate without effect is to outrun every null of its baseline.",
     )
 
 
@@ -232,7 +242,11 @@ def fixtures(record: RecordView, piece: Slice, page: str) -> Table:
 
 def times(record: RecordView, piece: Slice, _page: str) -> Table:
     """Build the table of median times: one row a fixture, one column an arm."""
-    found = [time for time in record.result.times if time.fixture in piece.fixtures]
+    found = [
+        time
+        for time in record.result.times
+        if time.fixture in piece.fixtures and time.device in lookup.devices_in(record, piece)
+    ]
     arms = list(dict.fromkeys(time.arm for time in found))
     by_cell: dict[tuple[str, str], dict[str, ArmTime]] = {}
     for time in found:
@@ -243,7 +257,7 @@ def times(record: RecordView, piece: Slice, _page: str) -> Table:
     return Table(
         caption=f"Median time per launch: {wording.slice_name(piece.name)}",
         stub="Fixture",
-        columns=tuple(Column(arm, figure=True) for arm in arms),
+        columns=(Column("device"), *(Column(arm, figure=True) for arm in arms)),
         rows=rows,
         note="Time per launch in a back-to-back batch, median over repetitions.",
     )

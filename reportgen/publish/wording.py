@@ -178,7 +178,7 @@ def plural(value: int, noun: str) -> str:
 
 def verdict(value: Verdict, *, plain: bool = False) -> str:
     """Say a verdict; on pages the template sets its mark beside the word."""
-    return VERDICTS[value] if plain else f"{MARKS[value]} {VERDICTS[value]}"
+    return VERDICTS[value] if plain else f"{MARKS[value]}\N{NO-BREAK SPACE}{VERDICTS[value]}"
 
 
 def day(stamp: str | None) -> str:
