@@ -60,13 +60,13 @@ threshold = 0.02
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Path:
-    """A lab with one simulated experiment whose candidate takes a tenth less time."""
+    """Make a lab with one simulated experiment whose candidate takes a tenth less time."""
     return make_lab(tmp_path)
 
 
 @pytest.fixture(scope="module")
 def measured_lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same lab after one run, for tests that only read."""
+    """Measure once, for tests that only read."""
     made = make_lab(tmp_path_factory.mktemp("measured"))
     ran = reportgen(made, "run", "pair")
     assert ran.returncode == 0, ran.stderr
