@@ -10,7 +10,7 @@ from reportgen.analysis.comparing import Measured, comparison_result, measure
 from reportgen.analysis.families import holm_families
 from reportgen.analysis.gates import gate_results
 from reportgen.analysis.noise import cell_floor, is_valid, noise_floor, noise_results
-from reportgen.analysis.pairing import DeviceRows, has_tagged
+from reportgen.analysis.pairing import DeviceRows
 from reportgen.analysis.positions import position_effects
 from reportgen.analysis.promotion import promotions
 from reportgen.analysis.times import arm_times
@@ -37,7 +37,7 @@ def analyse(
     Raises
     ------
     RecordError
-        Rows that are no record of this plan: see ``pairing.time_cube`` and ``views.slice_views``.
+        Rows that are no record of this plan: see ``pairing.time_cubes`` and ``views.slice_views``.
     InputError
         A gate of a kind that this version does not compute.
     """
@@ -61,7 +61,7 @@ def analyse(
         gates=gates,
         positions=[effect for view in views for effect in position_effects(view)],
         times=arm_times(views),
-        with_left_out=_with_left_out(plan, rows, left_out),
+        with_left_out=_with_left_out(plan, rows, left_out) if left_out or _leaves_out(views) else [],
     )
 
 
@@ -94,9 +94,12 @@ def _compare(by_view: Sequence[Sequence[Measured]]) -> list[ComparisonResult]:
     return holm_families(results)
 
 
+def _leaves_out(views: Sequence[SliceView]) -> bool:
+    """Whether any batch counts as missing because a rule of the plan has tagged it."""
+    return any(cube.left_out for view in views for cubes in view.cubes.values() for cube in cubes)
+
+
 def _with_left_out(plan: Plan, rows: Sequence[DeviceRows], left_out: Sequence[DeviceRows]) -> list[ComparisonResult]:
-    if not left_out and not any(has_tagged(device) for device in rows):
-        return []
     views = slice_views(plan, _joined([*rows, *left_out]), tagged=True)
     return _compare(_measure(views))
 

@@ -35,7 +35,6 @@ class Measured:
     fixtures: tuple[str, ...]
     paired: tuple[PairedTimes, ...]
     pairs: tuple[DevicePairs, ...]
-    samples: tuple[Samples, ...]
     decision: Decision | None
 
     @property
@@ -54,11 +53,11 @@ class Measured:
 
     def cell_ratios(self) -> FloatArray:
         """m[c] of all cells, device by device."""
-        return np.concatenate([samples.median() for samples in self.samples])
+        return np.concatenate([device.samples.median() for device in self.pairs])
 
     def cell_intervals(self) -> list[Interval]:
         """Order-statistic interval of every cell, device by device."""
-        ends = [samples.order_ends() for samples in self.samples]
+        ends = [device.samples.order_ends() for device in self.pairs]
         return [
             Interval(low, high) for lows, highs in ends for low, high in zip(lows.tolist(), highs.tolist(), strict=True)
         ]
@@ -69,11 +68,10 @@ def measure(view: SliceView, comparison: Comparison) -> Measured:
     fixtures = view.shared_fixtures(comparison.candidate, comparison.baseline, comparison.where)
     paired = tuple(view.paired(comparison.candidate, comparison.baseline, fixtures))
     pairs = tuple(times.ratios() for times in paired)
-    samples = tuple(Samples.of(device.values) for device in pairs)
-    complete = bool(fixtures) and all((sample.count > 0).all() for sample in samples)
+    complete = bool(fixtures) and all((device.samples.count > 0).all() for device in pairs)
     failed = view.failed & {comparison.candidate, comparison.baseline}
     found = decision(pairs) if complete and not failed else None
-    return Measured(view, comparison, fixtures, paired, pairs, samples, found)
+    return Measured(view, comparison, fixtures, paired, pairs, found)
 
 
 def comparison_result(measured: Measured, noise_floor: float | None, valid_nulls: int) -> ComparisonResult:
@@ -166,13 +164,14 @@ def _cells(measured: Measured) -> list[CellResult]:
     """Cells that have data; which have none shows beside ``fixtures``."""
     return [
         cell
-        for samples, paired, pairs in zip(measured.samples, measured.paired, measured.pairs, strict=True)
-        for cell in _device_cells(samples, paired, pairs)
+        for paired, pairs in zip(measured.paired, measured.pairs, strict=True)
+        for cell in _device_cells(paired, pairs)
     ]
 
 
-def _device_cells(samples: Samples, paired: PairedTimes, pairs: DevicePairs) -> list[CellResult]:
+def _device_cells(paired: PairedTimes, pairs: DevicePairs) -> list[CellResult]:
     """Cells of one device; columns become lists first, since a list is walked faster than an array."""
+    samples = pairs.samples
     if not len(samples.count):
         return []
     columns = (

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from math import comb, fsum, nan
 
 import numpy as np
 
-from reportgen.analysis.median import FloatArray, Samples, order_interval
+from reportgen.analysis.median import FloatArray, Samples, median, order_interval
 from reportgen.model.result import OrderInterval
 
 FEWEST_REPETITIONS = 6
@@ -29,9 +30,10 @@ class DevicePairs:
     repetitions: tuple[int, ...]
     values: FloatArray
 
-    def cell_medians(self) -> FloatArray:
-        """Median over repetitions, one a cell; NaN where a cell has no pair."""
-        return Samples.of(self.values).median()
+    @cached_property
+    def samples(self) -> Samples:
+        """Pair values of each cell in ascending order."""
+        return Samples.of(self.values)
 
     def process_values(self) -> FloatArray:
         """h: median over cells, one a repetition; NaN where fewer than half of the cells have a pair."""
@@ -79,10 +81,10 @@ def decision(pairs: Sequence[DevicePairs]) -> Decision:
     h = tuple(device.process_values() for device in pairs)
     present = [values[~np.isnan(values)] for values in h]
     pooled = np.concatenate(present)
-    headline = _median(np.concatenate([device.cell_medians() for device in pairs]))
+    headline = median(np.concatenate([device.samples.median() for device in pairs]))
     intervals = tuple(order_interval(values) for values in present)
     interval = order_interval(pooled) or OrderInterval(low=nan, high=nan, rank=None, n=0, coverage=0.0)
-    device_p = _device_p(present, _median(pooled)) if len(present) > 1 else None
+    device_p = _device_p(present, median(pooled)) if len(present) > 1 else None
     agree = None if device_p is None else device_p > DISAGREEMENT_P
     unstretched = _hull(intervals) if agree is False else (interval.low, interval.high)
     enough = len(pooled) >= FEWEST_REPETITIONS and (agree is not False or min(map(len, present)) >= FEWEST_REPETITIONS)
@@ -90,7 +92,7 @@ def decision(pairs: Sequence[DevicePairs]) -> Decision:
         h=h,
         device_intervals=intervals,
         headline=headline,
-        estimate=_median(pooled),
+        estimate=median(pooled),
         pooled=interval,
         unstretched=unstretched,
         low=min(unstretched[0], headline),
@@ -101,22 +103,18 @@ def decision(pairs: Sequence[DevicePairs]) -> Decision:
     )
 
 
-def _median(values: FloatArray) -> float:
-    return float(Samples.of(values[None, :]).median()[0])
-
-
 def _hull(intervals: Sequence[OrderInterval | None]) -> tuple[float, float]:
     known = [interval for interval in intervals if interval is not None]
     return min(interval.low for interval in known), max(interval.high for interval in known)
 
 
-def _device_p(h: Sequence[FloatArray], median: float) -> float:
+def _device_p(h: Sequence[FloatArray], pooled_median: float) -> float:
     """Median test of the devices, two-sided, Bonferroni over more than two of them.
 
     Given the margins, the number of a device's values below the pooled median is hypergeometric
     (A. M. Mood, *Introduction to the Theory of Statistics*, McGraw-Hill 1950, section 16.4; exact as by R. A. Fisher).
     """
-    below = [int(np.count_nonzero(values < median)) for values in h]
+    below = [int(np.count_nonzero(values < pooled_median)) for values in h]
     smallest = min(
         _hypergeometric_p(sum(map(len, h)), sum(below), len(values), mine)
         for values, mine in zip(h, below, strict=True)

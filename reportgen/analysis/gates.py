@@ -183,7 +183,7 @@ RULES: dict[GateKind, Rule] = {
 def _cells(question: Question) -> Cells | None:
     """Find the savings of all cells; None where a cell has too few pairs for an interval."""
     pairs = question.pairs()
-    samples = [Samples.of(device.values) for device in pairs]
+    samples = [device.samples for device in pairs]
     if any((sample.count < FEWEST_REPETITIONS).any() for sample in samples):
         return None
     worst = [sample.order_ends()[0 if question.in_time else 1] for sample in samples]

@@ -129,9 +129,10 @@ class Samples:
         return ends[0], ends[1]
 
     def _at(self, index: IntArray) -> FloatArray:
+        """Value of each row at its index; an empty row has index -1 or 0, where NaN stands."""
         if not self.ordered.shape[1]:
             return np.full(len(self.count), np.nan)
-        return self.ordered[np.arange(len(index)), np.clip(index, 0, self.ordered.shape[1] - 1)]
+        return self.ordered[np.arange(len(index)), np.maximum(index, 0)]
 
 
 def _law_ends(ordered: FloatArray, law: MedianLaw, levels: tuple[Fraction, Fraction]) -> FloatArray:
@@ -141,6 +142,15 @@ def _law_ends(ordered: FloatArray, law: MedianLaw, levels: tuple[Fraction, Fract
     rows, last = np.arange(len(ordered)), len(law.shares) - 1
     first = [np.minimum(np.count_nonzero(cumulative < float(level), axis=1), last) for level in levels]
     return np.stack([medians[rows, order[rows, at]] for at in first])
+
+
+def median(values: FloatArray) -> float:
+    """Median of ``values`` (none missing); NaN where there is none."""
+    n = len(values)
+    if not n:
+        return float("nan")
+    ordered = np.sort(values)
+    return float((ordered[(n - 1) // 2] + ordered[n // 2]) / 2)
 
 
 def order_interval(values: FloatArray) -> OrderInterval | None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +16,10 @@ from reportgen.analysis.median import FloatArray, IntArray
 from reportgen.errors import RecordError
 
 GROUPS = ("main", "peer")
-_PASSES = 2
+PASSES = 2
 _NEEDED = (
     "mode", "group", "fixture", "arm", "repetition", "pass", "position", "launches", "elapsed_ns", "warmup", "tag",
 )  # fmt: skip
-
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,22 +37,12 @@ class DeviceRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """Scored batches of one group as codes: ``position`` is the slot, ``half`` the pass from 0; times in ns a launch."""
-
-    fixture: IntArray
-    arm: IntArray
-    repetition: IntArray
-    half: IntArray
-    position: IntArray
-    time_ns: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
 class TimeCube:
-    """Times of one device and group: ``time_ns`` is fixtures x arms x repetitions, NaN where missing.
+    """Times of one device and group by fixture, arm and repetition, in ns a launch; NaN where missing.
 
-    ``fixtures`` and ``arms`` give the index of a name, ``repetitions`` the numbers of the processes in the order of time.
+    ``half_ns`` and ``slot`` (position within the pass, from 1; 0 where missing) have the pass as a fourth axis, ``time_ns``
+    is the mean over it. ``fixtures`` and ``arms`` give the index of a name, ``repetitions`` the numbers of the processes
+    in the order of time; ``left_out`` counts the tagged batches that were treated as missing.
     """
 
     device: str
@@ -64,18 +51,20 @@ class TimeCube:
     fixtures: dict[str, int]
     arms: dict[str, int]
     repetitions: tuple[int, ...]
+    half_ns: FloatArray
+    slot: npt.NDArray[np.int32]
     time_ns: FloatArray
-    rows: Rows
+    left_out: int
 
     def times(self, fixtures: Sequence[str], arm: str) -> FloatArray:
         """Take the times of ``arm`` on ``fixtures``: fixtures x repetitions, in ns a launch."""
         return self.time_ns[[self.fixtures[name] for name in fixtures], self.arms[arm]]
 
 
-def time_cube(
-    rows: DeviceRows, group: str, fixtures: Sequence[str], arms: Sequence[str], *, tagged: bool = False
-) -> TimeCube:
-    """Build the cube of one device and ``group`` over the plan's ``fixtures`` and ``arms``.
+def time_cubes(
+    rows: DeviceRows, fixtures: Sequence[str], arms: Sequence[str], *, tagged: bool = False
+) -> dict[str, TimeCube]:
+    """Build one device's cubes over the plan's ``fixtures`` and ``arms``, by group of processes.
 
     Parameters
     ----------
@@ -88,22 +77,30 @@ def time_cube(
         A column is missing, a row names what the plan does not have, stands twice, or has a time or a number of
         launches that is not positive.
     """
-    table = _scored(rows, group)
-    coded = Rows(
-        fixture=_codes(table["fixture"], fixtures, "fixture", rows.device),
-        arm=_codes(table["arm"], arms, "arm", rows.device),
-        repetition=_integers(table["repetition"]),
-        half=_integers(table["pass"]) - 1,
-        position=_integers(table["position"]),
-        time_ns=_times(rows.device, table),
-    )
-    repetitions, index = np.unique(coded.repetition, return_inverse=True)
-    shape = (len(fixtures), len(arms), len(repetitions), _PASSES)
-    flat = _cells(rows.device, table, coded, index, shape)
-    used = np.ones(len(table), dtype=bool) if tagged else ~_tagged(table)
-    halves = np.full(shape, np.nan).reshape(-1)
-    halves[flat[used]] = coded.time_ns[used]
-    halves = halves.reshape(shape)
+    missing = [name for name in _NEEDED if name not in rows.batches.columns]
+    if missing:
+        raise RecordError(f"batches lack the column {missing[0]!r}", where=f"device {rows.device}")
+    scored = _is(rows.batches["mode"], "process") & ~rows.batches["warmup"].to_numpy(dtype=bool)
+    by_group = {group: scored & _is(rows.batches["group"], group) for group in GROUPS}
+    if (scored & ~by_group["main"] & ~by_group["peer"]).any():
+        raise RecordError("the group of a batch is neither main nor peer", where=f"device {rows.device}")
+    return {
+        group: _time_cube(rows, rows.batches if wanted.all() else rows.batches[wanted], fixtures, arms, tagged=tagged)
+        for group, wanted in by_group.items()
+    }
+
+
+def _time_cube(
+    rows: DeviceRows, table: pd.DataFrame, fixtures: Sequence[str], arms: Sequence[str], *, tagged: bool
+) -> TimeCube:
+    time_ns = _times(rows.device, table)
+    repetitions, flat = _places(rows.device, table, fixtures, arms)
+    used = np.ones(len(table), dtype=bool) if tagged else _is(table["tag"].fillna(""), "")
+    shape = (len(fixtures), len(arms), len(repetitions), PASSES)
+    half_ns = np.full(shape, np.nan)
+    half_ns.reshape(-1)[flat[used]] = time_ns[used]
+    slot = np.zeros(shape, dtype=np.int32)
+    slot.reshape(-1)[flat[used]] = table["position"].to_numpy(dtype=np.int32)[used]
     return TimeCube(
         device=rows.device,
         model=rows.model,
@@ -111,32 +108,17 @@ def time_cube(
         fixtures={name: at for at, name in enumerate(fixtures)},
         arms={name: at for at, name in enumerate(arms)},
         repetitions=tuple(int(number) for number in repetitions),
-        time_ns=(halves[..., 0] + halves[..., 1]) / 2,
-        rows=_only(coded, used, index),
+        half_ns=half_ns,
+        slot=slot,
+        time_ns=(half_ns[..., 0] + half_ns[..., 1]) / 2,
+        left_out=int(np.count_nonzero(~used)),
     )
 
 
-def has_tagged(rows: DeviceRows) -> bool:
-    """Whether a rule of the plan has tagged any scored batch of the device."""
-    return any(bool(_tagged(_scored(rows, group)).any()) for group in GROUPS)
-
-
-def _scored(rows: DeviceRows, group: str) -> pd.DataFrame:
-    missing = [name for name in _NEEDED if name not in rows.batches.columns]
-    if missing:
-        raise RecordError(f"batches lack the column {missing[0]!r}", where=f"device {rows.device}")
-    table = rows.batches
-    wanted = (table["mode"] == "process") & (table["group"] == group) & ~table["warmup"].astype(bool)
-    return table if wanted.all() else table[wanted]
-
-
-def _tagged(table: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    tag = table["tag"]
-    return np.asarray(tag.notna() & (tag != ""), dtype=bool)
-
-
-def _integers(column: pd.Series) -> IntArray:
-    return column.to_numpy(dtype=np.int64)
+def _is(column: pd.Series, text: str) -> npt.NDArray[np.bool_]:
+    """Where a column of names is ``text``; compared once a distinct name, not once a row (a missing one is not)."""
+    codes, found = pd.factorize(column)
+    return np.append(np.asarray(found == text, dtype=bool), False)[codes]
 
 
 def _codes(column: pd.Series, names: Sequence[str], what: str, device: str) -> IntArray:
@@ -162,45 +144,42 @@ def _times(device: str, table: pd.DataFrame) -> FloatArray:
         ("launches", "launches must be a positive integer"),
         ("elapsed_ns", "elapsed_ns must be positive"),
     ):
-        refused = ~(table[column].to_numpy() > 0)
-        if refused.any():
-            row = table.iloc[int(np.argmax(refused))]
-            raise RecordError(f"{rule}, not {row[column]}", where=_place(device, row), remedy="the record is refused")
+        _refuse(~(table[column].to_numpy() > 0), table, device, rule)
     elapsed_ns = table["elapsed_ns"].to_numpy(dtype=np.float64)
     return np.asarray(elapsed_ns / table["launches"].to_numpy(dtype=np.float64), dtype=np.float64)
 
 
-def _cells(device: str, table: pd.DataFrame, coded: Rows, index: IntArray, shape: tuple[int, ...]) -> IntArray:
-    """Flat index of every row in the cube of halves.
+def _places(
+    device: str, table: pd.DataFrame, fixtures: Sequence[str], arms: Sequence[str]
+) -> tuple[IntArray, IntArray]:
+    """Numbers of the repetitions, and the flat index of every row in fixtures x arms x repetitions x passes.
 
     Raises
     ------
     RecordError
         A pass is neither 1 nor 2, or two rows are one batch.
     """
-    wrong = (coded.half < 0) | (coded.half >= _PASSES)
+    half = table["pass"].to_numpy(dtype=np.int64) - 1
+    _refuse((half < 0) | (half >= PASSES), table, device, "the pass of a batch is neither 1 nor 2")
+    repetitions, flat = np.unique(table["repetition"].to_numpy(dtype=np.int64), return_inverse=True)
+    arm = _codes(table["arm"], arms, "arm", device)
+    flat += len(repetitions) * (arm + len(arms) * _codes(table["fixture"], fixtures, "fixture", device))
+    flat = flat * PASSES + half
+    often = np.bincount(flat, minlength=1)
+    if often.max() > 1:
+        _refuse(often[flat] > 1, table, device, "two rows are one batch")
+    return repetitions, flat
+
+
+def _refuse(wrong: npt.NDArray[np.bool_], table: pd.DataFrame, device: str, what: str) -> None:
+    """Refuse the record if a row is wrong, and name the first.
+
+    Raises
+    ------
+    RecordError
+        Any is.
+    """
     if wrong.any():
         row = table.iloc[int(np.argmax(wrong))]
-        raise RecordError(f"pass must be 1 or 2, not {row['pass']}", where=_place(device, row))
-    flat = np.ravel_multi_index((coded.fixture, coded.arm, index, coded.half), shape) if len(table) else index
-    twice = np.bincount(flat, minlength=1)[flat] > 1 if len(table) else np.zeros(0, dtype=bool)
-    if twice.any():
-        row = table.iloc[int(np.argmax(twice))]
-        raise RecordError(f"pass {row['pass']} stands twice", where=_place(device, row))
-    return np.asarray(flat, dtype=np.int64)
-
-
-def _place(device: str, row: pd.Series) -> str:
-    return f"device {device}, fixture {row['fixture']}, arm {row['arm']}, repetition {row['repetition']}"
-
-
-def _only(coded: Rows, used: npt.NDArray[np.bool_], index: IntArray) -> Rows:
-    """Keep the rows in use; their repetition becomes an index into the cube."""
-    return Rows(
-        fixture=coded.fixture[used],
-        arm=coded.arm[used],
-        repetition=index[used],
-        half=coded.half[used],
-        position=coded.position[used],
-        time_ns=coded.time_ns[used],
-    )
+        place = f"device {device}, fixture {row['fixture']}, arm {row['arm']}, repetition {row['repetition']}"
+        raise RecordError(what, where=f"{place}, pass {row['pass']}", remedy="the record is refused")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from reportgen.analysis.median import FloatArray, IntArray
-from reportgen.analysis.pairing import TimeCube
+from reportgen.analysis.median import FloatArray, median
+from reportgen.analysis.pairing import PASSES, TimeCube
 from reportgen.analysis.views import SliceView
 from reportgen.model.result import PositionEffect
 
@@ -18,27 +18,27 @@ def position_effects(view: SliceView) -> list[PositionEffect]:
     batches without their mirror are left out.
     """
     parts = [_relative_times(cube, view.fixtures) for cube in view.cubes["main"]]
-    halves, positions, relative = (np.concatenate([part[at] for part in parts]) for at in range(3))
-    order = np.lexsort((relative, positions, halves))
-    halves, positions, relative = halves[order], positions[order], relative[order]
-    new = np.flatnonzero((np.diff(halves) != 0) | (np.diff(positions) != 0)) + 1
-    starts, ends = np.concatenate(([0], new)), np.concatenate((new, [len(order)]))
+    slots, relative = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    order = np.argsort(slots, kind="stable")
+    found, starts = np.unique(slots[order], return_index=True)
     return [
         PositionEffect(
             slice=view.name,
-            order_pass=int(halves[start]) + 1,
-            position=int(positions[start]),
-            batches=int(end - start),
-            effect=float((relative[(start + end - 1) // 2] + relative[(start + end) // 2]) / 2),
+            order_pass=int(slot % PASSES) + 1,
+            position=int(slot // PASSES),
+            batches=len(of_slot),
+            effect=median(of_slot),
         )
-        for start, end in zip(starts, ends, strict=True)
-        if end > start
+        for slot, of_slot in sorted(
+            zip(found, np.split(relative[order], starts[1:]), strict=True), key=lambda pair: (pair[0] % PASSES, pair[0])
+        )
     ]
 
 
-def _relative_times(cube: TimeCube, fixtures: tuple[str, ...]) -> tuple[IntArray, IntArray, FloatArray]:
-    rows = cube.rows
-    wanted = np.array([name in set(fixtures) for name in cube.fixtures], dtype=bool)
-    relative = rows.time_ns / cube.time_ns[rows.fixture, rows.arm, rows.repetition] - 1
-    used: npt.NDArray[np.bool_] = wanted[rows.fixture] & ~np.isnan(relative)
-    return rows.half[used], rows.position[used], relative[used]
+def _relative_times(cube: TimeCube, fixtures: tuple[str, ...]) -> tuple[npt.NDArray[np.int32], FloatArray]:
+    """Slot (position x 2 + pass from 0) and relative time of every batch that has its mirror."""
+    at = [cube.fixtures[name] for name in fixtures]
+    relative = cube.half_ns[at] / cube.time_ns[at][..., None] - 1
+    slots = np.asarray(cube.slot[at] * PASSES + np.arange(PASSES), dtype=np.int32)
+    used = ~np.isnan(relative)
+    return slots[used], relative[used]

@@ -18,7 +18,7 @@ def promotions(
     Raises
     ------
     InputError
-        A candidate does not name its incumbent where there are several.
+        It is not clear which incumbent a candidate is held against.
     """
     results = []
     for name in slices:
@@ -32,19 +32,24 @@ def promotions(
 
 
 def incumbent_of(plan: Plan, arm: Arm) -> str:
-    """Find the incumbent that an arm is held against: the one it names, or the only one.
+    """Find the incumbent that an arm is held against: the one it names, or the only one timed on any of its fixtures.
 
     Raises
     ------
     InputError
-        It names none and there are several.
+        It names none and there are none or several to choose from.
     """
     if arm.incumbent is not None:
         return arm.incumbent
-    incumbents = [other.name for other in plan.experiment.arms if other.role is Role.INCUMBENT]
+    beside = {name for names in plan.arms_by_fixture.values() if arm.name in names for name in names}
+    incumbents = [other.name for other in plan.experiment.arms if other.role is Role.INCUMBENT and other.name in beside]
     if len(incumbents) != 1:
-        remedy = f"add `incumbent = ` with one of {', '.join(incumbents)} to the arm"
-        raise InputError("there are several incumbents", where=f"{plan.name}: arm {arm.name}", remedy=remedy)
+        what = f"several incumbents ({', '.join(incumbents)})" if incumbents else "no incumbent"
+        raise InputError(
+            f"arm {arm.name!r} shares its fixtures with {what}",
+            where=plan.name,
+            remedy="name one with `incumbent` in the arm's declaration",
+        )
     return incumbents[0]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from reportgen.analysis.decision import DevicePairs
 from reportgen.analysis.median import FloatArray
-from reportgen.analysis.pairing import GROUPS, DeviceRows, TimeCube, time_cube
+from reportgen.analysis.pairing import GROUPS, DeviceRows, TimeCube, time_cubes
 from reportgen.errors import RecordError
 from reportgen.model.experiment import Arm, AxisValue, Comparison, Role
 from reportgen.model.plan import Plan
@@ -74,22 +74,22 @@ def slice_views(plan: Plan, rows: Sequence[DeviceRows], *, tagged: bool = False)
     Raises
     ------
     RecordError
-        No device, the same device twice, or rows that ``pairing.time_cube`` refuses.
+        No device, the same device twice, or rows that ``pairing.time_cubes`` refuses.
     """
     devices = [device.device for device in rows]
     if not devices or len(set(devices)) < len(devices):
         raise RecordError("a record needs at least one device, and each of them once", where=plan.name)
-    timed = [fixture.name for fixture in plan.fixtures if not fixture.checks_only]
+    timed = {fixture.name: fixture.values for fixture in plan.fixtures if not fixture.checks_only}
     arms = [arm.name for arm in plan.experiment.arms]
     ordered = sorted(rows, key=lambda device: device.device)
-    cubes = {group: [time_cube(device, group, timed, arms, tagged=tagged) for device in ordered] for group in GROUPS}
+    cubes = [time_cubes(device, list(timed), arms, tagged=tagged) for device in ordered]
     models = sorted({device.model for device in rows})
     return [
         SliceView(
             name=part.name if len(models) == 1 else f"{part.name} @ {model}",
             plan=plan,
-            fixtures=tuple(name for name in part.fixtures if name in set(timed)),
-            cubes={group: tuple(cube for cube in cubes[group] if cube.model == model) for group in GROUPS},
+            fixtures=tuple(name for name in part.fixtures if name in timed),
+            cubes={group: tuple(of[group] for of in cubes if of[group].model == model) for group in GROUPS},
         )
         for part in plan.slices
         for model in models
