@@ -65,6 +65,18 @@ def run(project: Project, name: str, options: RunOptions, watch: Watch) -> RunOu
         return _measure(Campaign(bench, opened.journal, opened.header, bracket, runner, watch))
 
 
+def plan_of(project: Project, name: str, backend: str | None = None) -> Plan:
+    """Derive the plan that ``run`` would freeze for experiment ``name`` with ``backend`` (the experiment's own by default).
+
+    Raises
+    ------
+    InputError
+        There is no such experiment or backend, or the experiment cannot be measured as declared.
+    """
+    experiment = find_experiment(project, name)
+    return _plan(experiment, open_builder(_backend(experiment, RunOptions(backend=backend), None)))
+
+
 def _backend(experiment: ExperimentFolder, options: RunOptions, header: OpenHeader | None) -> str:
     if header is None:
         return options.backend or read_experiment(experiment).backend
