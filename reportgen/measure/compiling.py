@@ -16,8 +16,8 @@ _COMPLAINT = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?
 _LINKER = re.compile(r"^.*(?:undefined reference|cannot find|multiple definition|error:).*$", re.MULTILINE)
 
 
-def compile_one(command: Sequence[str], folder: Path, deadline_s: float, arm: str) -> None:
-    """Run a compiler in ``folder``.
+def compile_one(command: Sequence[str], folder: Path, deadline_s: float, what: str) -> None:
+    """Run a compiler in ``folder``; ``what`` names what it compiles.
 
     The locale is fixed for its messages, and the time of day hidden, so that equal sources give equal files.
 
@@ -43,19 +43,19 @@ def compile_one(command: Sequence[str], folder: Path, deadline_s: float, arm: st
         except subprocess.TimeoutExpired as fault:
             os.killpg(process.pid, signal.SIGKILL)
             raise InputError(
-                f"compiling arm {arm!r} takes longer than {deadline_s:g} s",
+                f"compiling {what} takes longer than {deadline_s:g} s",
                 where=str(folder),
                 remedy="simplify the source or raise protocol.compile_deadline_s",
             ) from fault
     if process.returncode != 0:
-        raise _refusal(complaints.decode(errors="replace"), folder, arm)
+        raise _refusal(complaints.decode(errors="replace"), folder, what)
 
 
-def _refusal(text: str, folder: Path, arm: str) -> InputError:
+def _refusal(text: str, folder: Path, compiled: str) -> InputError:
     if match := _COMPLAINT.search(text):
         where, what = f"{folder / match['file']}:{match['line']}", match["what"]
     else:
         complaint = _LINKER.search(text)
         where = str(folder)
         what = complaint[0].strip() if complaint else (text.strip().splitlines() or ["no message"])[-1]
-    return InputError(f"arm {arm!r} does not compile: {what}", where=where, remedy="correct the source")
+    return InputError(f"{compiled} does not compile: {what}", where=where, remedy="correct the source")

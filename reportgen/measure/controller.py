@@ -43,6 +43,8 @@ def run(project: Project, name: str, options: RunOptions, watch: Watch) -> RunOu
         The process that makes the references died or hung.
     """
     experiment = find_experiment(project, name)
+    if options.repetitions is not None and not options.quick:
+        raise InputError("a number of repetitions goes with --quick", remedy="what is scored is measured as planned")
     header = open_header(project, experiment, options.resume) if options.resume else None
     builder = open_builder(_backend(experiment, options, header))
     plan = _plan(experiment, builder)
@@ -55,9 +57,23 @@ def run(project: Project, name: str, options: RunOptions, watch: Watch) -> RunOu
             bench = _prepare(request, Path(work), runner, watch)
             bracket = bracket_of(project, bench)
             opened = _open(request, bench, bracket())
+        except OSError as fault:
+            raise _refused(Path(work), fault) from fault
         except Interrupted:
             return RunOutcome(None, Status.ABORTED, INTERRUPTED, [], EXIT_INTERRUPTED, INTERRUPTED)
         return _measure(Campaign(bench, opened.journal, opened.header, bracket, runner, watch))
+
+
+def plan_of(project: Project, name: str, backend: str | None = None) -> Plan:
+    """Derive the plan that ``run`` would freeze for experiment ``name`` with ``backend`` (the experiment's own by default).
+
+    Raises
+    ------
+    InputError
+        There is no such experiment or backend, or the experiment cannot be measured as declared.
+    """
+    experiment = find_experiment(project, name)
+    return _plan(experiment, open_builder(_backend(experiment, RunOptions(backend=backend), None)))
 
 
 def _backend(experiment: ExperimentFolder, options: RunOptions, header: OpenHeader | None) -> str:
@@ -131,5 +147,5 @@ def _refused(folder: Path, fault: OSError) -> ReportgenError:
     return RecordError(
         f"the system refuses: {fault.strerror or fault}",
         where=str(fault.filename or folder),
-        remedy="make room or correct the permissions, then continue with --resume",
+        remedy="make room or correct the permissions; what was archived before is intact",
     )

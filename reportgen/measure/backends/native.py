@@ -37,12 +37,12 @@ class NativeBuilder:
     def build(self, plan: Plan, folder: ExperimentFolder, out_dir: Path, deadline_s: float) -> Built:
         """Compile the batch loop and every arm, then compare the machine code of the arms."""
         library = out_dir / "native_batch.so"
-        compile_one([*_compiler(), *OPTIONS, BATCH_SOURCE.name, "-o", str(library)], HERE, deadline_s, "(batch loop)")
+        compile_one([*_compiler(), *OPTIONS, BATCH_SOURCE.name, "-o", str(library)], HERE, deadline_s, "the batch loop")
         options = [option for option in plan.backend_options if not option.startswith("backend=")]
         arms = plan.experiment.arms
         files = {arm.name: out_dir / f"{arm.name}.so" for arm in arms}
         for arm in arms:
-            compile_one(_command(arm, options, str(files[arm.name])), folder.folder, deadline_s, arm.name)
+            compile_one(_command(arm, options, str(files[arm.name])), folder.folder, deadline_s, f"arm {arm.name!r}")
         commands = [shlex.join(_command(arm, options, f"{arm.name}.so", include="INCLUDE")) for arm in arms]
         binaries = {f"binaries/{arm}.so": path.read_bytes() for arm, path in files.items()}
         return Built(

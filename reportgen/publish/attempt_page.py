@@ -1,0 +1,144 @@
+"""The page of one attempt, the ledger of all of them, and the catalogue of published records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reportgen.publish import answers, attempt_tables, wording
+from reportgen.publish.attempt_tables import status_cell
+from reportgen.publish.context import (
+    AttemptPage,
+    CatalogueEntry,
+    CataloguePage,
+    Column,
+    Fact,
+    FactGroup,
+    Frame,
+    LedgerPage,
+    Link,
+    Row,
+    Table,
+)
+from reportgen.publish.frames import LEDGER, Subject
+from reportgen.publish.library import root_of
+from reportgen.publish.tables import checks_table, code, figure, word
+from reportgen.publish.view import SIMULATED, AttemptView, RecordView
+
+
+def subject(attempt: AttemptView) -> Subject:
+    """Say what the page is."""
+    manifest = attempt.manifest
+    return Subject(
+        address=attempt.address,
+        title=f"Attempt {manifest.id}",
+        summary=f"{manifest.kind.value.capitalize()} attempt of {manifest.experiment}: {attempt.status.value}.",
+        kind="attempt",
+        date=wording.day(manifest.started_at),
+        source=f"runs/{manifest.experiment}/{attempt.folder}",
+        simulated=manifest.device.kind == SIMULATED,
+    )
+
+
+def build(attempt: AttemptView, frame: Frame, record: RecordView | None) -> AttemptPage:
+    """Build the page's context."""
+    leads = None if record is None else Link(record.name, root_of(attempt.address) + record.address)
+    return AttemptPage(
+        frame=frame,
+        status=attempt.status.value,
+        reason=attempt.reason,
+        record=leads,
+        facts=(
+            FactGroup("What happened", _facts(attempt)),
+            FactGroup("Device and environment", attempt_tables.device_facts(attempt.manifest)),
+        ),
+        checks=checks_table(attempt.checks),
+        telemetry=attempt_tables.readings(attempt),
+        notes=attempt_tables.notes(attempt),
+        events=attempt_tables.events(attempt),
+        files=attempt_tables.files(attempt),
+    )
+
+
+def _facts(attempt: AttemptView) -> tuple[Fact, ...]:
+    manifest, counts = attempt.manifest, attempt.manifest.counts
+    done = f"{wording.count(counts.repetitions)} of {wording.count(manifest.repetitions_planned)} planned"
+    return (
+        Fact("experiment", manifest.experiment, code=True),
+        Fact("kind", manifest.kind.value),
+        Fact("backend", manifest.backend, code=True),
+        Fact("plan", manifest.plan, code=True),
+        Fact("binaries", manifest.binaries_digest, code=True),
+        Fact("began", wording.moment(manifest.started_at)),
+        Fact("ended", wording.moment(manifest.ended_at)),
+        Fact("repetitions", done),
+        Fact("scored batches", wording.count(counts.batches)),
+        Fact("warm-up batches", wording.count(counts.warmup_batches)),
+        Fact("checks", f"{wording.count(counts.checks)}, of which {wording.count(counts.failed_checks)} failed"),
+        Fact("arms that failed a check", wording.names(manifest.failed_arms) or "none"),
+        Fact("sealed", "yes" if attempt.sealed else "no: the folder is still open"),
+    )
+
+
+def ledger_subject(attempts: Sequence[AttemptView]) -> Subject:
+    """Say what the ledger is."""
+    return Subject(
+        address=LEDGER,
+        title="Attempts",
+        summary="Every attempt of every kind and status, with its reason. Nothing is deleted.",
+        kind="ledger",
+        date=max((wording.day(attempt.manifest.started_at) for attempt in attempts), default=""),
+        source="runs",
+        simulated=any(attempt.manifest.device.kind == SIMULATED for attempt in attempts),
+    )
+
+
+def ledger(attempts: Sequence[AttemptView], frame: Frame) -> LedgerPage:
+    """Build the ledger, one table an experiment."""
+    by_experiment: dict[str, list[AttemptView]] = {}
+    for attempt in attempts:
+        by_experiment.setdefault(attempt.manifest.experiment, []).append(attempt)
+    return LedgerPage(frame, tuple(_ledger_table(name, found) for name, found in by_experiment.items()))
+
+
+def _ledger_table(experiment: str, attempts: Sequence[AttemptView]) -> Table:
+    columns = ("kind", "status and reason", "device", "backend", "began", "repetitions", "batches", "checks")
+    return Table(
+        caption=experiment,
+        stub="Attempt",
+        columns=tuple(Column(name, figure=name in ("repetitions", "batches", "checks")) for name in columns),
+        rows=tuple(_ledger_row(attempt) for attempt in attempts),
+        anchor=f"attempts-{experiment}",
+    )
+
+
+def _ledger_row(attempt: AttemptView) -> Row:
+    manifest, counts = attempt.manifest, attempt.manifest.counts
+    simulated = manifest.device.kind == SIMULATED
+    return Row(
+        code(manifest.id, href=root_of(LEDGER) + attempt.address),
+        (
+            word(manifest.kind.value),
+            status_cell(attempt),
+            word(manifest.device.model, note="SIMULATED" if simulated else ""),
+            code(manifest.backend),
+            word(wording.moment(manifest.started_at)),
+            figure(wording.count(counts.repetitions), counts.repetitions),
+            figure(wording.count(counts.batches), counts.batches),
+            figure(wording.count(counts.checks), counts.checks),
+        ),
+    )
+
+
+def catalogue(records: Sequence[RecordView], frame: Frame) -> CataloguePage:
+    """Build the list of every published record with its files."""
+    entries = tuple(
+        CatalogueEntry(
+            title=record.title,
+            name=record.name,
+            href=frame.root + record.address,
+            banner=wording.SIMULATED if record.simulated else "",
+            downloads=answers.downloads(record, frame.root + record.address),
+        )
+        for record in records
+    )
+    return CataloguePage(frame, entries)

@@ -1,0 +1,123 @@
+"""Tables and facts of attempts: status, device, readings, hashes, files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reportgen.model.record import Manifest, Status
+from reportgen.publish import wording
+from reportgen.publish.context import Cell, Column, Fact, Row, Table
+from reportgen.publish.tables import NOTHING, code, figure, word
+from reportgen.publish.view import AttemptView, ReadingLine
+
+
+def status_cell(attempt: AttemptView) -> Cell:
+    """Say how an attempt ended, with its reason below."""
+    tone = "" if attempt.status in (Status.SCORED, Status.COMPLETE) else "slower"
+    return Cell(attempt.status.value, note=attempt.reason, tone=tone)
+
+
+def device_facts(manifest: Manifest) -> tuple[Fact, ...]:
+    """List device, versions and environment as archived."""
+    device = manifest.device
+    known = [
+        Fact("device", device.model),
+        Fact("device id", device.id, code=True),
+        Fact("kind of device", device.kind),
+        *_flat("", device.facts),
+        *_flat("version of ", manifest.versions),
+        *_flat("environment ", manifest.environment),
+    ]
+    provenance = manifest.provenance
+    known.append(Fact("commit", f"{provenance.commit or 'not known'} ({provenance.known})", code=True))
+    if provenance.dirty is not None:
+        known.append(Fact("uncommitted changes", "yes" if provenance.dirty else "no"))
+    return tuple(known)
+
+
+def _flat(prefix: str, values: Mapping[str, Any]) -> list[Fact]:
+    facts: list[Fact] = []
+    for key in sorted(values):
+        value = values[key]
+        if isinstance(value, dict):
+            facts += _flat(f"{prefix}{key} ", value)
+        else:
+            facts.append(Fact(f"{prefix}{key.replace('_', ' ')}", _said(value), code=isinstance(value, str)))
+    return facts
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(_said(one) for one in value)
+    return "not known" if value is None else str(value)
+
+
+def readings(attempt: AttemptView) -> Table:
+    """Show the readings of each repetition: lowest, median and highest over its blocks."""
+    kinds = list(dict.fromkeys((line.reading, line.unit) for line in attempt.readings))
+    by_repetition: dict[int, dict[str, ReadingLine]] = {}
+    for line in attempt.readings:
+        by_repetition.setdefault(line.repetition, {})[line.reading] = line
+    rows = tuple(
+        Row(word(f"{repetition}"), tuple(_reading(lines.get(kind)) for kind, _ in kinds))
+        for repetition, lines in sorted(by_repetition.items())
+    )
+    throttled = wording.names(attempt.throttled)
+    return Table(
+        caption=f"Readings of {attempt.manifest.device.model}",
+        stub="Repetition",
+        columns=tuple(Column(f"{kind}, {unit}" if unit else kind, figure=True) for kind, unit in kinds),
+        rows=rows,
+        note=f"Median over the fixture blocks, with the range. Throttling: {throttled or 'none seen'}.",
+    )
+
+
+def _reading(line: ReadingLine | None) -> Cell:
+    if line is None:
+        return NOTHING
+    decimals = 0 if line.most >= 1000 else 1  # noqa: PLR2004 - four digits are enough to read
+    low, high = (wording.number(value, decimals=decimals) for value in (line.least, line.most))
+    return figure(wording.number(line.median, decimals=decimals), line.median, note=f"{low} to {high}")
+
+
+def hashes(manifests: Sequence[Manifest]) -> Table:
+    """List the hashes taken around every repetition, of sources, binaries and tools."""
+    found: dict[str, str] = {}
+    for manifest in manifests:
+        found.update({f"code of {arm}": digest for arm, digest in manifest.binaries.items()})
+        found.update(manifest.hashes)
+        found["all binaries"] = manifest.binaries_digest
+    rows = tuple(Row(code(name), (code(found[name]),)) for name in sorted(found))
+    return Table(caption="Hashes", stub="What", columns=(Column("SHA-256"),), rows=rows)
+
+
+def files(attempt: AttemptView) -> Table:
+    """List the archived files of an attempt."""
+    rows = tuple(
+        Row(code(file.path), (figure(wording.count(file.length_bytes), file.length_bytes), code(file.sha256)))
+        for file in attempt.files
+    )
+    columns = (Column("bytes", figure=True), Column("SHA-256"))
+    return Table(caption="Files", stub="File", columns=columns, rows=rows)
+
+
+def events(attempt: AttemptView) -> Table:
+    """List what the controller did, in order."""
+    rows = tuple(
+        Row(word(wording.moment(event.at)), (code(event.event), word("; ".join(_facts_said(event.facts)))))
+        for event in attempt.events
+    )
+    return Table(caption="Events", stub="When", columns=(Column("event"), Column("facts")), rows=rows)
+
+
+def _facts_said(facts: Mapping[str, Any]) -> list[str]:
+    return [f"{fact.term} {fact.text}" for fact in _flat("", facts)]
+
+
+def notes(attempt: AttemptView) -> Table:
+    """List exclusions and errata written after sealing."""
+    rows = tuple(Row(word(wording.moment(note.at)), (word(note.kind), word(note.text))) for note in attempt.notes)
+    return Table(caption="Notes", stub="When", columns=(Column("kind"), Column("text")), rows=rows)

@@ -1,0 +1,228 @@
+"""The functions that a page may call for its numbers. Each figure leads to its derivation on the record's page.
+
+An unknown name is a problem with the page's file and line, and a visible mark on the page.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+from markupsafe import Markup, escape
+
+from reportgen.errors import InputError
+from reportgen.model.plan import Slice
+from reportgen.model.result import ComparisonResult
+from reportgen.publish import answers, lookup, tables, wording
+from reportgen.publish.figures import figures
+from reportgen.publish.library import Library, root_of
+from reportgen.publish.markdown import SourcePage, calling_line
+from reportgen.publish.problems import Problem
+from reportgen.publish.record_facts import COUNTS, FACTS
+from reportgen.publish.templates import Theme
+from reportgen.publish.view import RecordView
+
+MISSING = Markup('<mark class="missing">missing</mark>')
+RATIOS = ("headline", "estimate", "low", "high")
+
+Where = Mapping[str, Any]
+
+
+class Bindings:
+    """Bindings of one page; ``problems`` and ``used`` (records shown) fill as the page is read."""
+
+    def __init__(self, page: SourcePage, library: Library, theme: Theme) -> None:
+        self._page, self._library, self._theme = page, library, theme
+        self._root = root_of(page.front.address)
+        self.problems: list[Problem] = []
+        self.used: dict[str, RecordView] = {}
+
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """Every binding by the name that pages call it by."""
+        plain: dict[str, Callable[..., Any]] = {
+            "change": self.change,
+            "interval": self.interval,
+            "verdict": self.verdict,
+            "outcome": self.outcome,
+            "answer": self.answer,
+            "count": self.count,
+            "fact": self.fact,
+            "floor": self.floor,
+            "margin": self.margin,
+            "protocol": self.protocol,
+            "experiment": self.experiment,
+            "table": self.table,
+            "chart": self.chart,
+            "downloads": self.downloads,
+            "link": self.link,
+        }
+        return {name: self._guard(function) for name, function in plain.items()}
+
+    def _guard(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def guarded(*values: Any, **named: Any) -> Any:
+            try:
+                return function(*values, **named)
+            except InputError as fault:
+                line = calling_line(self._page.source)
+                self.problems.append(Problem(f"{self._page.source}:{line}", fault.one_line()))
+                return MISSING
+
+        return guarded
+
+    def change(self, arm: str, vs: str = "incumbent", where: Where | None = None, figure: str = "headline") -> Markup:
+        """Say one change in time: ``figure`` is headline, estimate, low or high."""
+        if figure not in RATIOS:
+            raise InputError(f"no figure {figure!r}", remedy=f"figures are: {', '.join(RATIOS)}")
+        record, found = self._comparison(arm, vs, where)
+        value = getattr(found, figure)
+        if value is None:
+            raise InputError(f"{found.arm} against {found.baseline} is {found.verdict.value}: it has no {figure}")
+        return self._figure(record, lookup.comparison_anchor(found), value, wording.change(value))
+
+    def interval(self, arm: str, vs: str = "incumbent", where: Where | None = None) -> Markup:
+        """Say a decision interval as two changes in time."""
+        record, found = self._comparison(arm, vs, where)
+        if found.low is None or found.high is None:
+            raise InputError(f"{found.arm} against {found.baseline} is {found.verdict.value}: it has no interval")
+        anchor = lookup.comparison_anchor(found)
+        low = self._figure(record, anchor, found.low, wording.change(found.low))
+        return low + Markup(" to ") + self._figure(record, anchor, found.high, wording.change(found.high))
+
+    def verdict(self, arm: str, vs: str = "incumbent", where: Where | None = None) -> Markup:
+        """Say a verdict with its mark."""
+        record, found = self._comparison(arm, vs, where)
+        href = self._href(record, lookup.comparison_anchor(found))
+        return self._theme.part("verdict", tables.verdict_cell(found), href)
+
+    def outcome(self, arm: str, where: Where | None = None) -> Markup:
+        """Say what to do with a candidate, with the reason."""
+        record, name = self._arm(arm)
+        pieces = [piece.name for piece in lookup.matching_slices(record, where or {})]
+        found = [one for one in record.result.promotions if one.arm == name and one.slice in pieces]
+        if len({one.outcome for one in found}) != 1:
+            raise InputError(f"{name!r} has {len(found)} outcomes there", remedy="name a candidate and one slice")
+        return escape(wording.PROMOTIONS[found[0].outcome])
+
+    def answer(self, experiment: str | None = None) -> Markup:
+        """Say what came of every candidate, slice by slice."""
+        record = self._record(experiment)
+        return self._theme.part("answer", answers.lead(record), answers.lines(record))
+
+    def count(self, what: str, experiment: str | None = None) -> Markup:
+        """Say a count of the record."""
+        record = self._record(experiment)
+        if what not in COUNTS:
+            raise InputError(f"no count of {what!r}", remedy=f"counts are: {', '.join(sorted(COUNTS))}")
+        value = COUNTS[what](record)
+        return self._figure(record, f"count-{what}", value, wording.count(value))
+
+    def fact(self, what: str, experiment: str | None = None) -> Markup:
+        """Say a fact of the record, such as its device or date."""
+        record = self._record(experiment)
+        if what not in FACTS:
+            raise InputError(f"no fact {what!r}", remedy=f"facts are: {', '.join(sorted(FACTS))}")
+        value = FACTS[what](record)
+        return Markup('<a class="fact" href="{}"><data value="{}">{}</data></a>').format(
+            self._href(record, f"fact-{what}"), value, value
+        )
+
+    def floor(self, where: Where | None = None, experiment: str | None = None) -> Markup:
+        """Say the noise floor of a slice."""
+        record, piece = self._slice(where, experiment)
+        line = lookup.noise_of(record, piece.name)
+        if line is None or line.floor is None:
+            raise InputError(f"no null arm of {record.name} is valid in {piece.name}")
+        return self._figure(record, lookup.noise_anchor(line), line.floor, wording.share(line.floor))
+
+    def margin(self, where: Where | None = None, experiment: str | None = None) -> Markup:
+        """Say the margin of a slice: the larger of smallest effect of interest and noise floor."""
+        record, piece = self._slice(where, experiment)
+        line = lookup.noise_of(record, piece.name)
+        if line is None or line.floor is None:
+            raise InputError(f"no null arm of {record.name} is valid in {piece.name}")
+        value = max(record.result.smallest_effect, line.floor)
+        return self._figure(record, lookup.noise_anchor(line), value, wording.share(value))
+
+    def protocol(self, experiment: str | None = None) -> dict[str, Any]:
+        """Give the protocol's constants, as the record froze them or as the experiment declares them."""
+        return dict(msgspec.to_builtins(self._library.experiment(self._named(experiment)).protocol))
+
+    def experiment(self, name: str | None = None) -> dict[str, Any]:
+        """Give what the experiment declares: title, question, summary, smallest effect, slicing axes."""
+        declared = self._library.experiment(self._named(name))
+        return {
+            "title": declared.title,
+            "question": declared.question,
+            "summary": declared.summary,
+            "backend": declared.backend,
+            "slicing": wording.names(list(declared.slicing)),
+            "smallest_effect": wording.share(declared.smallest_effect),
+        }
+
+    def table(self, kind: str, experiment: str | None = None, where: Where | None = None) -> Markup:
+        """Show tables of one kind, one a slice."""
+        record = self._record(experiment)
+        slices = lookup.matching_slices(record, where or {})
+        built = tables.build(kind, record, slices, self._root + record.address)
+        return Markup("\n").join(self._theme.table(table) for table in built)
+
+    def chart(
+        self, kind: str, experiment: str | None = None, where: Where | None = None, vs: str | None = None
+    ) -> Markup:
+        """Show charts of one kind, one a slice and baseline (or the baseline that ``vs`` names)."""
+        record = self._record(experiment)
+        slices = lookup.matching_slices(record, where or {})
+        drawn = figures(kind, record, slices, vs, (self._library, self._root))
+        return Markup("\n").join(self._theme.figure(figure) for figure in drawn)
+
+    def downloads(self, experiment: str | None = None) -> Markup:
+        """Show where the complete record can be had."""
+        record = self._record(experiment)
+        return self._theme.part("downloads", answers.downloads(record, self._root + record.address))
+
+    def link(self, text: str, experiment: str | None = None) -> Markup:
+        """Lead to the record's page."""
+        record = self._record(experiment)
+        return Markup('<a href="{}">{}</a>').format(self._root + record.address, text)
+
+    def _figure(self, record: RecordView, anchor: str, value: float, text: str) -> Markup:
+        return Markup('<a class="number" href="{}"><data value="{}">{}</data></a>').format(
+            self._href(record, anchor), repr(value), text
+        )
+
+    def _href(self, record: RecordView, anchor: str) -> str:
+        return f"{self._root}{record.address}#{anchor}"
+
+    def _named(self, name: str | None) -> str:
+        """Name the experiment that is meant where the page has one record and says none."""
+        if name is not None:
+            return name
+        mentioned = self._page.front.records
+        if len(mentioned) != 1:
+            raise InputError("which experiment is meant?", remedy=f"name it: the page has {len(mentioned)} records")
+        return mentioned[0]
+
+    def _record(self, name: str | None) -> RecordView:
+        named = self._named(name)
+        pinned = [one for one in self._page.front.records if one.partition("@")[0] == named]
+        record = self._library.record(pinned[0] if pinned else named)
+        self.used[record.name] = record
+        return record
+
+    def _arm(self, name: str) -> tuple[RecordView, str]:
+        experiment, colon, arm = name.rpartition(":")
+        return self._record(experiment if colon else None), arm
+
+    def _comparison(self, arm: str, vs: str, where: Where | None) -> tuple[RecordView, ComparisonResult]:
+        record, name = self._arm(arm)
+        return record, lookup.comparison_of(record, name, vs, where or {})
+
+    def _slice(self, where: Where | None, experiment: str | None) -> tuple[RecordView, Slice]:
+        record = self._record(experiment)
+        pieces = lookup.matching_slices(record, where or {})
+        if len(pieces) > 1:
+            raise InputError(f"{record.name} has several slices there", remedy="say where={...}")
+        return record, pieces[0]

@@ -1,0 +1,273 @@
+"""What templates may see: frozen dataclasses of finished strings, one per page kind.
+
+Templates do no arithmetic and decide nothing. A variable in a template carries the name of its class in lower case
+(``row`` is a ``Row``); the variable ``page`` is the class named in ``PAGES`` for that template. A test holds every
+attribute that a template reads against these fields, and every field against the templates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+LONG = 24
+
+
+@dataclass(frozen=True)
+class Link:
+    """A text that leads somewhere; ``current`` marks the page one is on."""
+
+    text: str
+    href: str
+    current: bool = False
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table.
+
+    ``value`` is the figure at full precision (empty for words), ``href`` leads to its derivation, ``mark`` is a verdict's
+    sign, ``note`` a second line in small type, ``tone`` a class name that never carries meaning alone.
+    """
+
+    text: str
+    value: str = ""
+    href: str = ""
+    mark: str = ""
+    note: str = ""
+    tone: str = ""
+    code: bool = False
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: ``figure`` columns are right-aligned in tabular figures."""
+
+    text: str
+    figure: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row: ``head`` names it, and begins a group where ``first`` holds; figures lead to its ``anchor``."""
+
+    head: Cell
+    cells: tuple[Cell, ...]
+    first: bool = False
+    anchor: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with its caption; ``stub`` is the heading over the row heads, ``note`` stands below."""
+
+    caption: str
+    stub: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    note: str = ""
+    anchor: str = ""
+
+    @property
+    def long(self) -> bool:
+        """Whether it scrolls in a window of its own, its headings in sight."""
+        return len(self.rows) > LONG
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart: inline SVG that follows the page's colours, its address as a file, and its numbers beside it."""
+
+    anchor: str
+    caption: str
+    svg: Markup
+    href: str
+    table: Table | None
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A term and what holds of it; ``code`` sets it in fixed width, ``value`` is machine-readable."""
+
+    term: str
+    text: str
+    value: str = ""
+    code: bool = False
+    anchor: str = ""
+
+
+@dataclass(frozen=True)
+class FactGroup:
+    """Facts under one heading."""
+
+    title: str
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file of a record with what is in it."""
+
+    name: str
+    href: str
+    holds: str
+    length: str
+    length_bytes: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What every page has around its own content.
+
+    ``root`` leads from the page to the site's first page. ``improve_href`` and ``source_href`` are empty where the lab
+    names no repository. ``banner`` is the loud line of a page that shows simulated records.
+    """
+
+    site_title: str
+    tagline: str
+    title: str
+    summary: str
+    kind: str
+    root: str
+    navigation: tuple[Link, ...]
+    banner: str
+    date: str
+    source: str
+    source_href: str
+    improve_href: str
+    data_licence: str
+    code_licence: str
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study as the first page lists it: the answer in a sentence, then a line for each slice."""
+
+    title: str
+    href: str
+    question: str
+    answer: str
+    lines: tuple[str, ...]
+    device: str
+    date: str
+    batches: str
+    record_href: str
+
+
+@dataclass(frozen=True)
+class RecordLine:
+    """The record at the head of a report: what was measured on, when and how much."""
+
+    href: str
+    name: str
+    device: str
+    date: str
+    batches: str
+    zip_href: str
+
+
+@dataclass(frozen=True)
+class HomePage:
+    """The first page: what the lab is for and its studies."""
+
+    frame: Frame
+    body: Markup
+    studies: tuple[Study, ...]
+
+
+@dataclass(frozen=True)
+class TextPage:
+    """A page that people write: report, finding, method or note."""
+
+    frame: Frame
+    body: Markup
+    records: tuple[RecordLine, ...]
+    citation: str
+
+
+@dataclass(frozen=True)
+class RecordPage:
+    """One record in full."""
+
+    frame: Frame
+    question: str
+    standing: str
+    report: Link | None
+    facts: tuple[FactGroup, ...]
+    arms: Table
+    checks: Table
+    outcome: tuple[Table, ...]
+    figures: tuple[Figure, ...]
+    derivations: tuple[Table, ...]
+    formulas: tuple[Fact, ...]
+    processes: tuple[Table, ...]
+    positions: tuple[Table, ...]
+    left_out: tuple[Table, ...]
+    left_out_words: str
+    telemetry: tuple[Table, ...]
+    hashes: Table
+    attempts: Table
+    downloads: tuple[Download, ...]
+
+
+@dataclass(frozen=True)
+class AttemptPage:
+    """One attempt, whatever became of it."""
+
+    frame: Frame
+    status: str
+    reason: str
+    record: Link | None
+    facts: tuple[FactGroup, ...]
+    checks: Table
+    telemetry: Table
+    notes: Table
+    events: Table
+    files: Table
+
+
+@dataclass(frozen=True)
+class LedgerPage:
+    """Every attempt of every kind and status."""
+
+    frame: Frame
+    attempts: tuple[Table, ...]
+
+
+@dataclass(frozen=True)
+class CataloguePage:
+    """Every published record with its files."""
+
+    frame: Frame
+    records: tuple[CatalogueEntry, ...]
+
+
+@dataclass(frozen=True)
+class CatalogueEntry:
+    """One record in the catalogue."""
+
+    title: str
+    name: str
+    href: str
+    banner: str
+    downloads: tuple[Download, ...]
+
+
+@dataclass(frozen=True)
+class NotFoundPage:
+    """What an unknown address shows."""
+
+    frame: Frame
+
+
+PAGES = {
+    "home.html": HomePage,
+    "text.html": TextPage,
+    "record.html": RecordPage,
+    "attempt.html": AttemptPage,
+    "ledger.html": LedgerPage,
+    "catalogue.html": CataloguePage,
+    "404.html": NotFoundPage,
+}

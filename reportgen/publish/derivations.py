@@ -1,0 +1,216 @@
+"""Where every figure of a record comes from: its rows, ranks and formula, under the anchor that pages link to."""
+
+from __future__ import annotations
+
+from reportgen.model.plan import Slice
+from reportgen.model.result import CellResult, ComparisonResult, DeviceResult
+from reportgen.publish import lookup, wording
+from reportgen.publish.context import Cell, Column, Fact, Row, Table
+from reportgen.publish.tables import NOTHING, code, figure, verdict_cell, word
+from reportgen.publish.view import RecordView
+
+FORMULAS = (
+    Fact("t", "time a launch: mean over a batch and its mirror of elapsed_ns / launches, in one process"),
+    Fact("r", "pair ratio: t of the candidate / t of the baseline, in one process and on one fixture"),
+    Fact("ratio by fixture", "median of r over the processes, with the order-statistic interval of the ranks shown"),
+    Fact("headline", "median over fixtures (and devices) of the ratios by fixture"),
+    Fact("h", "process value: median over fixtures of r in one process; one independent value a process"),
+    Fact("estimate", "median of all h, devices of one model pooled"),
+    Fact(
+        "interval",
+        "from the h of rank l to that of rank n + 1 - l, l the largest rank whose coverage is at least 95%; "
+        "stretched where needed to hold the headline",
+    ),
+    Fact("margin", "the larger of the smallest effect of interest and the noise floor"),
+    Fact("noise floor", "farthest end from no change of the intervals of all valid null arms of the slice"),
+    Fact("smallest effect shown", "margin + length of the interval"),
+    Fact("rounding", "percentages are 100 (ratio - 1), rounded to two decimals; full values stand in results.json"),
+)
+
+
+def _columns(*names: str, words: tuple[str, ...] = ()) -> tuple[Column, ...]:
+    return tuple(Column(name, figure=name not in words) for name in names)
+
+
+def comparisons(record: RecordView, piece: Slice) -> Table:
+    """Derive headline, estimate and interval of every comparison of a slice, nulls included."""
+    found = [one for one in record.result.comparisons if one.slice == piece.name]
+    names = ("against", "headline", "estimate", "low", "high", "n", "ranks", "coverage", "margin", "verdict", "details")
+    return Table(
+        caption=f"Comparisons: {wording.slice_name(piece.name)}",
+        stub="Arm",
+        columns=_columns(*names, words=("against", "verdict", "details")),
+        rows=tuple(Row(code(one.arm), _comparison_cells(one), anchor=lookup.comparison_anchor(one)) for one in found),
+        note=f"Ratios: {wording.DIRECTION}.",
+    )
+
+
+def _comparison_cells(one: ComparisonResult) -> tuple[Cell, ...]:
+    return (
+        code(one.baseline),
+        _ratio(one.headline),
+        _ratio(one.estimate),
+        _ratio(one.low),
+        _ratio(one.high),
+        figure(wording.count(one.n), one.n),
+        word(_ranks(one.rank, one.n)),
+        figure(wording.percent(one.coverage), one.coverage),
+        figure(wording.share(one.margin), one.margin),
+        verdict_cell(one, reason=False),
+        word(_details(one)),
+    )
+
+
+def _ratio(value: float | None) -> Cell:
+    return figure(wording.ratio(value), value, note=wording.change(value)) if value is not None else NOTHING
+
+
+def _ranks(rank: int | None, n: int | None) -> str:
+    if n is None:
+        return wording.NOT_COMPUTED
+    return "range" if rank is None else f"{rank} and {n + 1 - rank}"
+
+
+def _details(one: ComparisonResult) -> str:
+    said = [f"{wording.plural(len(one.cells), 'fixture ratio')} below"]
+    if one.stretched:
+        said.append("stretched to hold the headline")
+    if one.devices_agree is not None and len(one.devices) > 1:
+        word_said = "agree" if one.devices_agree else "disagree"
+        said.append(f"devices {word_said}, p = {wording.probability(one.device_p)}")
+    if one.bootstrap is not None:
+        ends = wording.interval(one.bootstrap.low, one.bootstrap.high)
+        said.append(f"bootstrap of these fixtures {ends} (describes, decides nothing)")
+    return "; ".join(said)
+
+
+def cells(record: RecordView, piece: Slice) -> Table:
+    """Derive every ratio by fixture of a slice."""
+    rows = []
+    for one in record.result.comparisons:
+        if one.slice == piece.name:
+            rows += [_cell_row(one, cell, first=place == 0) for place, cell in enumerate(one.cells)]
+    names = ("against", "fixture", "device", "candidate", "baseline", "ratio", "low", "high", "n", "ranks")
+    return Table(
+        caption=f"Ratios by fixture: {wording.slice_name(piece.name)}",
+        stub="Arm",
+        columns=_columns(*names, words=("against", "fixture", "device")),
+        rows=tuple(rows),
+        note="Candidate and baseline: median time per launch in a back-to-back batch.",
+    )
+
+
+def _cell_row(one: ComparisonResult, cell: CellResult, *, first: bool) -> Row:
+    interval = cell.interval
+    return Row(
+        code(one.arm),
+        (
+            code(one.baseline),
+            code(cell.fixture),
+            code(cell.device),
+            figure(wording.time(cell.candidate_ns), cell.candidate_ns),
+            figure(wording.time(cell.baseline_ns), cell.baseline_ns),
+            _ratio(cell.ratio),
+            _ratio(interval.low),
+            _ratio(interval.high),
+            figure(wording.count(interval.n), interval.n),
+            word(_ranks(interval.rank, interval.n)),
+        ),
+        first=first,
+        anchor=lookup.cell_anchor(one, cell),
+    )
+
+
+def noise(record: RecordView, piece: Slice) -> Table:
+    """Show every null arm of a slice with its interval."""
+    rows = tuple(
+        Row(
+            code(line.null),
+            (
+                code(line.of),
+                _ratio(line.low),
+                _ratio(line.high),
+                figure(wording.share(line.floor), line.floor),
+                figure(wording.share(line.cell_floor), line.cell_floor),
+                word("valid" if line.valid else "not valid"),
+            ),
+            anchor=lookup.noise_anchor(line),
+        )
+        for line in record.result.noise
+        if line.slice == piece.name
+    )
+    return Table(
+        caption=f"Null arms: {wording.slice_name(piece.name)}",
+        stub="Null arm",
+        columns=_columns(
+            "repeats", "low", "high", "noise floor", "cell floor", "standing", words=("repeats", "standing")
+        ),
+        rows=rows,
+    )
+
+
+def processes(record: RecordView, piece: Slice) -> Table:
+    """Show the process values h of a slice in the order of time, with their lag-1 correlation."""
+    found = [(one, device) for one in record.result.comparisons if one.slice == piece.name for device in one.devices]
+    longest = max((device.repetitions for _, device in found), key=len, default=[])
+    rows = tuple(_process_row(one, device, len(longest)) for one, device in found)
+    numbered = tuple(Column(f"process {place}", figure=True) for place in range(1, len(longest) + 1))
+    return Table(
+        caption=f"Process values h in the order of time: {wording.slice_name(piece.name)}",
+        stub="Arm",
+        columns=(Column("against"), Column("device"), Column("lag-1", figure=True), *numbered),
+        rows=rows,
+        note="Order statistics take the processes as independent; a lag-1 correlation far from zero speaks against it.",
+    )
+
+
+def _process_row(one: ComparisonResult, device: DeviceResult, length: int) -> Row:
+    values = [figure(wording.change(value), value) for value in device.h]
+    values += [NOTHING] * (length - len(values))
+    lag = figure(wording.signed(device.lag1), device.lag1) if device.lag1 is not None else NOTHING
+    return Row(code(one.arm), (code(one.baseline), code(device.device), lag, *values))
+
+
+def positions(record: RecordView, piece: Slice) -> Table:
+    """Show the effect of the place within a process: first and mirrored pass, slot by slot."""
+    rows = tuple(
+        Row(
+            word(f"pass {effect.order_pass}, slot {effect.position}"),
+            (
+                figure(wording.change(1 + effect.effect), effect.effect),
+                figure(wording.count(effect.batches), effect.batches),
+            ),
+        )
+        for effect in record.result.positions
+        if effect.slice == piece.name
+    )
+    return Table(
+        caption=f"Position effect: {wording.slice_name(piece.name)}",
+        stub="Place",
+        columns=_columns("median effect", "batches"),
+        rows=rows,
+        note="Time of a batch over the mean of its arm's two batches, less 1. Mirrored orders cancel a steady drift.",
+    )
+
+
+def left_out(record: RecordView, piece: Slice) -> Table:
+    """Show each comparison with and without the repetitions that were left out."""
+    with_all = {(one.arm, one.baseline): one for one in record.result.with_left_out if one.slice == piece.name}
+    rows = []
+    for one in record.result.comparisons:
+        other = with_all.get((one.arm, one.baseline))
+        if one.slice == piece.name and other is not None:
+            rows.append(Row(code(one.arm), (code(one.baseline), *_pair(one), *_pair(other))))
+    columns = ("against", "headline without", "interval without", "headline with", "interval with")
+    return Table(
+        caption=f"With and without what was left out: {wording.slice_name(piece.name)}",
+        stub="Arm",
+        columns=_columns(*columns, words=("against",)),
+        rows=tuple(rows),
+        note="Verdicts rest on the figures without; a repetition is left out whole, by a rule of the plan.",
+    )
+
+
+def _pair(one: ComparisonResult) -> tuple[Cell, Cell]:
+    ends = None if one.low is None else f"{one.low!r} {one.high!r}"
+    return figure(wording.change(one.headline), one.headline), figure(wording.interval(one.low, one.high), ends)

@@ -1,0 +1,76 @@
+"""A chart with its numbers beside it, ready for a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reportgen.model.plan import Slice
+from reportgen.model.result import ComparisonResult
+from reportgen.publish import chart_data, lookup, wording
+from reportgen.publish.context import Column, Figure, Row, Table
+from reportgen.publish.library import Library, svg_markup
+from reportgen.publish.tables import code, figure, verdict_cell
+from reportgen.publish.view import RecordView
+
+CAPTIONS = {
+    "ratios": "Bar: decision interval. Dot: estimate. Upright stroke: headline.",
+    "fixtures": "One ring a fixture and device. Upright stroke: headline. The range stands at the right.",
+    "processes": "One dot a process, the first measured at the left. At the right the lag-1 correlation.",
+}
+
+
+def figures(
+    kind: str, record: RecordView, slices: Sequence[Slice], baseline: str | None, place: tuple[Library, str]
+) -> list[Figure]:
+    """Build the figures of one kind, one a slice and baseline.
+
+    Parameters
+    ----------
+    kind:
+        ``ratios``, ``fixtures`` or ``processes``.
+    record, slices, baseline:
+        What to show; every baseline where ``baseline`` is None.
+    place:
+        The library that draws, and the way from the page to the site's first page.
+    """
+    return [
+        _figure(kind, record, piece, drawn, place)
+        for piece in slices
+        for drawn in chart_data.charts(kind, record, piece, baseline)
+    ]
+
+
+def _figure(
+    kind: str, record: RecordView, piece: Slice, drawn: tuple[str, chart_data.Chart], place: tuple[Library, str]
+) -> Figure:
+    (baseline, chart), (library, root) = drawn, place
+    found = chart_data.by_baseline(record, piece)[baseline]
+    return Figure(
+        anchor=chart.anchor,
+        caption=f"{chart.title}. {CAPTIONS[kind]}",
+        svg=svg_markup(library.draw(chart)),
+        href=f"{root}figures/{chart.anchor}.svg",
+        table=_numbers(found, f"{root}{record.address}", baseline) if kind == "ratios" else None,
+    )
+
+
+def _numbers(found: Sequence[ComparisonResult], page: str, baseline: str) -> Table:
+    rows = tuple(
+        Row(
+            code(one.arm),
+            (
+                figure(wording.change(one.estimate), one.estimate, href=f"{page}#{lookup.comparison_anchor(one)}"),
+                figure(wording.change(one.headline), one.headline, href=f"{page}#{lookup.comparison_anchor(one)}"),
+                figure(wording.interval(one.low, one.high), None if one.low is None else f"{one.low!r} {one.high!r}"),
+                verdict_cell(one, reason=False),
+            ),
+        )
+        for one in found
+    )
+    columns = (
+        Column("estimate", figure=True),
+        Column("headline", figure=True),
+        Column("interval", figure=True),
+        Column("verdict"),
+    )
+    return Table(caption=f"The same numbers, against {baseline}", stub="Arm", columns=columns, rows=rows)

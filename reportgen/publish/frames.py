@@ -1,0 +1,61 @@
+"""What stands around every page: title, navigation, source, date, banner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reportgen.project import Settings
+from reportgen.publish import wording
+from reportgen.publish.context import Frame, Link
+from reportgen.publish.library import root_of
+
+LEDGER = "attempts/"
+CATALOGUE = "data/"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a page says of itself; ``source`` is its file from the lab's root, empty where it comes from records alone."""
+
+    address: str
+    title: str
+    summary: str
+    kind: str
+    date: str
+    source: str = ""
+    simulated: bool = False
+    root: str = ""
+
+
+@dataclass(frozen=True)
+class Framer:
+    """Frames pages of one lab; ``written`` are the pages to navigate to, as (title, address)."""
+
+    settings: Settings
+    written: tuple[tuple[str, str], ...]
+
+    def frame(self, subject: Subject) -> Frame:
+        """Build the frame of one page."""
+        root = subject.root or root_of(subject.address)
+        repository = self.settings.repository.rstrip("/")
+        linked = bool(repository and subject.source)
+        return Frame(
+            site_title=self.settings.title,
+            tagline=self.settings.tagline,
+            title=subject.title,
+            summary=subject.summary,
+            kind=subject.kind,
+            root=root,
+            navigation=self._navigation(subject.address, root),
+            banner=wording.SIMULATED if subject.simulated else "",
+            date=subject.date,
+            source=subject.source,
+            source_href=f"{repository}/blob/main/{subject.source}" if linked else "",
+            improve_href=f"{repository}/edit/main/{subject.source}" if linked else "",
+            data_licence=self.settings.data_licence,
+            code_licence=self.settings.code_licence,
+        )
+
+    def _navigation(self, address: str, root: str) -> tuple[Link, ...]:
+        places = [("Studies", ""), *self.written, ("Attempts", LEDGER), ("Data", CATALOGUE)]
+        return tuple(Link(text, root + to, current=to == address) for text, to in places)

@@ -1,0 +1,127 @@
+"""Everything that pages speak of, read once: attempts, records with their results, declared experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from reportgen.archive import layout
+from reportgen.archive.load import Attempt, list_attempts
+from reportgen.archive.select import Record, records
+from reportgen.archive.sums import files_under, sha256_of
+from reportgen.errors import InputError
+from reportgen.model.experiment import Experiment
+from reportgen.model.result import Result
+from reportgen.project import Project, experiment_folders, read_experiment
+from reportgen.publish import downloads, reading
+from reportgen.publish.cache import Cache, digest, sources_digest
+from reportgen.publish.chart_data import Chart
+from reportgen.publish.library import Library
+from reportgen.publish.problems import Problem
+from reportgen.publish.view import AttemptView, FileFact, RecordView
+from reportgen.scoring import score
+
+SCORING = ("analysis", "archive", "model")
+
+
+class Drawer:
+    """Draws charts, each once; ``drawn`` holds them by anchor."""
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+        self._code = sources_digest("publish")
+        self.drawn: dict[str, str] = {}
+
+    def __call__(self, chart: Chart) -> str:
+        """Return a chart's inline SVG."""
+        if chart.anchor not in self.drawn:
+            key = digest([self._code, msgspec.json.encode(chart)])
+            self.drawn[chart.anchor] = self._cache.text("charts", key, lambda: _draw(chart))
+        return self.drawn[chart.anchor]
+
+
+def _draw(chart: Chart) -> str:
+    # The drawing libraries take most of a second to load: only where a chart is new.
+    from reportgen.publish import charts  # noqa: PLC0415
+
+    return charts.draw(chart)
+
+
+class Gathered:
+    """What a project holds: ``library`` for pages, ``files`` to publish by address, ``problems`` on the way."""
+
+    def __init__(self, project: Project, cache: Cache) -> None:
+        self._cache, self._licence = cache, project.settings.data_licence
+        self._code = sources_digest(*SCORING, "publish")
+        self.files: dict[str, Path] = {}
+        self.problems: list[Problem] = []
+        self.drawer = Drawer(cache)
+        attempts = list_attempts(project.runs)
+        found = records(attempts)
+        views = tuple(self._record(record) for record in found)
+        taken = {attempt.path for record in found for attempt in _all_attempts(record)}
+        rest = tuple(
+            self._attempt(attempt, f"attempts/{attempt.id}/") for attempt in attempts if attempt.path not in taken
+        )
+        self.library = Library(views, rest, self._experiments(project), self.drawer)
+
+    def _experiments(self, project: Project) -> dict[str, Experiment]:
+        declared = {}
+        for name, folder in experiment_folders(project).items():
+            try:
+                declared[name] = read_experiment(folder)
+            except InputError as fault:
+                self.problems.append(Problem(folder.toml.relative_to(project.root).as_posix(), fault.what))
+        return declared
+
+    def _attempt(self, attempt: Attempt, address: str) -> AttemptView:
+        key = digest([self._code, address, *_identity(attempt)])
+        return self._cache.struct("attempts", key, AttemptView, lambda: reading.view(attempt, address))
+
+    def _record(self, record: Record) -> RecordView:
+        address = f"records/{record.name}/{record.slug}/"
+        key = digest([self._code, *(part for one in _all_attempts(record) for part in _identity(one))])
+        result = self._cache.struct("results", key, Result, lambda: score(record))
+        return RecordView(
+            experiment=record.name,
+            slug=record.slug,
+            address=address,
+            current=record.current,
+            plan=record.plan,
+            result=result,
+            attempts=self._attempts(record.attempts, address),
+            replications=self._attempts(record.replications, address),
+            others=self._attempts(record.others, address),
+            downloads=self._downloads(record, result, address, key),
+        )
+
+    def _attempts(self, attempts: Iterable[Attempt], address: str) -> list[AttemptView]:
+        return [self._attempt(attempt, f"{address}attempts/{attempt.id}/") for attempt in attempts]
+
+    def _downloads(self, record: Record, result: Result, address: str, key: str) -> list[FileFact]:
+        licence = self._licence
+        key = digest([key, licence])
+        folder = self._cache.folder(
+            "downloads", key, lambda draft: downloads.write_record(record, result, draft, licence=licence)
+        )
+        names = files_under(folder)
+        self.files.update({address + name: folder / name for name in names})
+        return self._cache.struct("sums", key, list[FileFact], lambda: [_fact(folder, name) for name in names])
+
+
+def _fact(folder: Path, name: str) -> FileFact:
+    path = folder / name
+    return FileFact(name, path.stat().st_size, sha256_of(path))
+
+
+def _all_attempts(record: Record) -> list[Attempt]:
+    return [*record.attempts, *record.replications, *record.others]
+
+
+def _identity(attempt: Attempt) -> list[bytes]:
+    """Everything that an attempt's pages come from, as bytes: its sums or, while it is open, its journal; its notes."""
+    names = [layout.SUMS] if attempt.sealed else [layout.HEADER, layout.JOURNAL, layout.PLAN]
+    paths = [*(attempt.path / name for name in names), layout.notes_file(attempt.path)]
+    return [attempt.path.name.encode(), *(path.read_bytes() if path.is_file() else b"" for path in paths)]

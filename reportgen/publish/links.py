@@ -1,0 +1,134 @@
+"""What is wrong with finished pages: dead links and anchors, repeated ids, images without words, orphans."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from urllib.parse import unquote, urlsplit
+
+from reportgen.publish.markdown import SourcePage
+from reportgen.publish.problems import Problem
+
+_PAGE = "index.html"
+_LINKING = {"a": "href", "link": "href", "img": "src", "script": "src", "source": "src", "use": "href"}
+NO_PAGES_LEAD_TO = ("404.html",)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What one page holds: links as written, ids, images without alternative."""
+
+    links: tuple[str, ...]
+    ids: Counter[str]
+    wordless: tuple[str, ...]
+
+
+class _Parser(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.wordless: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = dict(attrs)
+        target = known.get(_LINKING.get(tag, ""))
+        if target is not None:
+            self.links.append(target)
+        if known.get("id"):
+            self.ids.append(str(known["id"]))
+        if tag == "img" and "alt" not in known:
+            self.wordless.append(known.get("src") or "an image")
+
+
+def check(pages: Mapping[str, bytes], files: set[str], written: Mapping[str, SourcePage]) -> list[Problem]:
+    """Check finished pages (HTML by file address) against each other and the site's other files.
+
+    ``written`` maps an address to the page that people wrote there, for file and line.
+    """
+    found = {address: _read(html) for address, html in pages.items()}
+    problems = []
+    for address in sorted(found):
+        where = _Where(address, written.get(address.removesuffix(_PAGE)))
+        problems += [where.problem(fault, text) for fault, text in _faults(address, found, files)]
+    for address in sorted(_orphans(found)):
+        where = _Where(address, written.get(address.removesuffix(_PAGE)))
+        problems.append(where.problem("no page leads here", ""))
+    return problems
+
+
+@dataclass(frozen=True)
+class _Where:
+    """Where a page's problems are: in the file that people wrote, at the line that holds the text, or at its address."""
+
+    address: str
+    page: SourcePage | None
+
+    def problem(self, fault: str, text: str) -> Problem:
+        if self.page is None:
+            return Problem(self.address, fault)
+        lines = self.page.body.splitlines()
+        line = next((place for place, written in enumerate(lines, start=1) if text and text in written), 1)
+        return Problem(f"{self.page.source}:{line}", fault)
+
+
+def _read(html: bytes) -> _Found:
+    parser = _Parser()
+    parser.feed(html.decode())
+    return _Found(tuple(dict.fromkeys(parser.links)), Counter(parser.ids), tuple(parser.wordless))
+
+
+def _faults(address: str, found: Mapping[str, _Found], files: set[str]) -> list[tuple[str, str]]:
+    here = found[address]
+    faults = [(f"image without alternative text: {src}", src) for src in here.wordless]
+    faults += [(f"id {name!r} stands {number} times", name) for name, number in here.ids.items() if number > 1]
+    for link in here.links:
+        fault = _link_fault(address, link, found, files)
+        if fault:
+            faults.append((fault, link))
+    return faults
+
+
+def _link_fault(address: str, link: str, found: Mapping[str, _Found], files: set[str]) -> str:
+    target = target_of(address, link)
+    if target is None:
+        return ""
+    path, anchor = target
+    if path not in found:
+        return "" if path in files else f"dead link: {link}"
+    missing = anchor and anchor not in found[path].ids
+    return f"no anchor {anchor!r} on that page: {link}" if missing else ""
+
+
+def target_of(address: str, link: str) -> tuple[str, str] | None:
+    """Resolve a link of the page at ``address`` to a file of the site and an anchor; None where it leads elsewhere."""
+    parts = urlsplit(link)
+    if parts.scheme or parts.netloc:
+        return None
+    path = unquote(parts.path)
+    if not path:
+        return address, unquote(parts.fragment)
+    base = "" if path.startswith("/") else posixpath.dirname(address)
+    joined = posixpath.normpath(posixpath.join(base, path.lstrip("/") or "."))
+    if path.endswith("/") or re.search(r"(?:^|/)\.{1,2}$", path):
+        joined = posixpath.normpath(posixpath.join(joined, _PAGE))
+    return joined, unquote(parts.fragment)
+
+
+def _orphans(found: Mapping[str, _Found]) -> set[str]:
+    """Find pages that no chain of links from the first page reaches."""
+    reached, waiting = set(), [_PAGE]
+    while waiting:
+        address = waiting.pop()
+        if address in reached or address not in found:
+            continue
+        reached.add(address)
+        for link in found[address].links:
+            target = target_of(address, link)
+            if target is not None:
+                waiting.append(target[0])
+    return set(found) - reached - set(NO_PAGES_LEAD_TO)

@@ -1,0 +1,164 @@
+"""Finding one comparison of a record by arm, baseline and slice; and the anchors under which figures are derived."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from reportgen.errors import InputError
+from reportgen.model.experiment import Arm, Role
+from reportgen.model.plan import Plan, Slice
+from reportgen.model.result import CellResult, ComparisonResult, NoiseResult
+from reportgen.publish.view import RecordView
+
+CONTROL = "control"
+INCUMBENT = "incumbent"
+DEVICE = "device"
+MODEL_MARK = " @ "
+
+
+def arm_named(plan: Plan, name: str) -> Arm:
+    """Return the arm of that name.
+
+    Raises
+    ------
+    InputError
+        The plan has none.
+    """
+    for arm in plan.experiment.arms:
+        if arm.name == name:
+            return arm
+    known = ", ".join(arm.name for arm in plan.experiment.arms)
+    raise InputError(f"{plan.name} has no arm {name!r}", remedy=f"its arms are {known}")
+
+
+def baseline_named(plan: Plan, arm: Arm, vs: str) -> str:
+    """Name the arm that ``vs`` means for ``arm``: a role (``control``, ``incumbent``) or an arm.
+
+    Raises
+    ------
+    InputError
+        The arm has no control, or several incumbents stand and it names none.
+    """
+    if vs == CONTROL and arm.role is not Role.CONTROL:
+        if arm.control is None:
+            raise InputError(f"arm {arm.name!r} has no control", remedy="compare it with the incumbent")
+        return arm.control
+    if vs == INCUMBENT:
+        incumbents = [other.name for other in plan.experiment.arms if other.role is Role.INCUMBENT]
+        if arm.incumbent is None and len(incumbents) > 1:
+            raise InputError(f"arm {arm.name!r} names none of {len(incumbents)} incumbents", remedy="name it in vs")
+        return arm.incumbent or incumbents[0]
+    return arm_named(plan, vs).name
+
+
+def slices(record: RecordView) -> list[Slice]:
+    """List the slices that the result speaks of: the plan's, once a device model where the record has several."""
+    found = []
+    for piece in record.plan.slices:
+        spoken = [one.slice for one in record.result.comparisons] + [one.slice for one in record.result.noise]
+        names = dict.fromkeys(name for name in spoken if name == piece.name or name.startswith(piece.name + MODEL_MARK))
+        found += [msgspec.structs.replace(piece, name=name) for name in names]
+    return found
+
+
+def matching_slices(record: RecordView, where: Mapping[str, Any]) -> list[Slice]:
+    """Return the slices whose axes have the values of ``where`` (one value, or a list of them).
+
+    ``where["device"]`` is a device model, where the record has several.
+
+    Raises
+    ------
+    InputError
+        An axis does not slice, or no slice fits.
+    """
+    axes = [*record.plan.experiment.slicing, DEVICE]
+    for axis in where:
+        if axis not in axes:
+            raise InputError(f"{record.name} is not sliced by {axis!r}", remedy=f"slicing axes are: {', '.join(axes)}")
+    found = [
+        piece
+        for piece in slices(record)
+        if all(_fits(_value(record, piece, axis), wanted) for axis, wanted in where.items())
+    ]
+    if not found:
+        known = "; ".join(piece.name for piece in slices(record))
+        raise InputError(f"{record.name} has no slice where {dict(where)}", remedy=f"slices are: {known}")
+    return found
+
+
+def _value(record: RecordView, piece: Slice, axis: str) -> Any:
+    if axis in piece.values:
+        return piece.values[axis]
+    _, _, model = piece.name.partition(MODEL_MARK)
+    return model or record.devices[0]
+
+
+def devices_in(record: RecordView, piece: Slice) -> list[str]:
+    """List the ids of the devices that a slice speaks for."""
+    model = _value(record, piece, DEVICE)
+    return [one.manifest.device.id for one in record.attempts if one.manifest.device.model == model]
+
+
+def _fits(value: Any, wanted: Any) -> bool:
+    return value in wanted if isinstance(wanted, list | tuple) else value == wanted
+
+
+def comparison_of(record: RecordView, arm: str, vs: str, where: Mapping[str, Any]) -> ComparisonResult:
+    """Return the one comparison that arm, baseline and slice name.
+
+    Raises
+    ------
+    InputError
+        None or several fit.
+    """
+    baseline = baseline_named(record.plan, arm_named(record.plan, arm), vs)
+    pieces = [piece.name for piece in matching_slices(record, where)]
+    found = [
+        comparison
+        for comparison in record.result.comparisons
+        if comparison.arm == arm and comparison.baseline == baseline and comparison.slice in pieces
+    ]
+    if not found:
+        raise InputError(f"{record.name} does not compare {arm!r} with {baseline!r} where {dict(where)}")
+    if len(found) > 1:
+        fitting = "; ".join(comparison.slice for comparison in found)
+        raise InputError(f"{arm!r} against {baseline!r} speaks of several slices: {fitting}", remedy="say where={...}")
+    return found[0]
+
+
+def judged(record: RecordView, piece: str, roles: Sequence[str] = (Role.CANDIDATE,)) -> list[ComparisonResult]:
+    """Return the comparisons of a slice whose arm has one of ``roles``, in the order of the plan."""
+    return [found for found in record.result.comparisons if found.slice == piece and found.role in roles]
+
+
+def noise_of(record: RecordView, piece: str) -> NoiseResult | None:
+    """Return a line of the slice's noise that carries its floor, if any null is valid."""
+    lines = [line for line in record.result.noise if line.slice == piece]
+    known = [line for line in lines if line.floor is not None]
+    return known[0] if known else None
+
+
+def slug(text: str) -> str:
+    """Make a name usable in an address: letters, digits, ``_`` and single hyphens."""
+    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-") or "x"
+
+
+def comparison_anchor(comparison: ComparisonResult) -> str:
+    """Name the place on the record page where a comparison is derived."""
+    where = "-".join(f"{axis}-{value}" for axis, values in comparison.where.items() for value in values)
+    named = f"d-{slug(comparison.slice)}-{slug(comparison.arm)}-vs-{slug(comparison.baseline)}"
+    return f"{named}-{slug(where)}" if where else named
+
+
+def cell_anchor(comparison: ComparisonResult, cell: CellResult) -> str:
+    """Name the place on the record page where a fixture's ratio is derived."""
+    return f"{comparison_anchor(comparison)}-{slug(cell.fixture)}-{slug(cell.device)}"
+
+
+def noise_anchor(line: NoiseResult) -> str:
+    """Name the place on the record page where a null arm's interval is shown."""
+    return f"n-{slug(line.slice)}-{slug(line.null)}"

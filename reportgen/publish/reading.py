@@ -1,0 +1,93 @@
+"""From an attempt of the archive to what its pages show: checks added up, readings by repetition, files."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from reportgen.archive import layout
+from reportgen.archive.load import Attempt
+from reportgen.archive.sums import read_sums
+from reportgen.publish.view import AttemptView, CheckLine, FileFact, ReadingLine
+
+READINGS = (
+    ("clock", "MHz", ("clock_mhz_before", "clock_mhz_after")),
+    ("temperature", "\N{DEGREE SIGN}C", ("temperature_c_before", "temperature_c_after")),
+    ("power", "W", ("power_w_before", "power_w_after")),
+    ("load over a minute", "", ("load_1min",)),
+    ("processes of others", "", ("foreign_processes",)),
+)
+CHECKED = ["arm", "against", "kind", "when"]
+
+
+def view(attempt: Attempt, address: str) -> AttemptView:
+    """Take what the pages of an attempt show.
+
+    Raises
+    ------
+    RecordError
+        A file of the attempt is damaged.
+    """
+    scored = attempt.batches[~attempt.batches["warmup"].astype(bool)]
+    throttled = scored["throttle"].dropna()
+    return AttemptView(
+        address=address,
+        folder=attempt.path.name,
+        sealed=attempt.sealed,
+        status=attempt.status,
+        reason=attempt.reason,
+        manifest=attempt.manifest,
+        notes=list(attempt.notes),
+        events=list(attempt.events),
+        checks=_checks(attempt.checks),
+        readings=_readings(scored),
+        throttled=sorted({str(reason) for reason in throttled if reason}),
+        files=_files(attempt),
+    )
+
+
+def _checks(checks: pd.DataFrame) -> list[CheckLine]:
+    lines = []
+    for key, found in checks.groupby(CHECKED, sort=False):
+        arm, against, kind, when = (str(part) for part in key)
+        lines.append(
+            CheckLine(
+                arm=arm,
+                against=against,
+                kind=kind,
+                when=when,
+                checks=len(found),
+                elements=int(found["elements"].sum()),
+                mismatches=int(found["mismatches"].sum()),
+                max_abs=_largest(found["max_abs"]),
+                rel_l2=_largest(found["rel_l2"]),
+                failed=int((~found["passed"].astype(bool)).sum()),
+            )
+        )
+    return lines
+
+
+def _largest(values: pd.Series[float]) -> float | None:
+    known = values.dropna()
+    return None if known.empty else float(known.max())
+
+
+def _readings(batches: pd.DataFrame) -> list[ReadingLine]:
+    lines = []
+    for repetition, found in batches.groupby("repetition"):
+        for name, unit, columns in READINGS:
+            values = pd.concat([found[column] for column in columns]).astype(float).dropna()
+            if not values.empty:
+                ends = float(values.min()), float(values.median()), float(values.max())
+                lines.append(ReadingLine(int(str(repetition)), name, unit, *ends))
+    return lines
+
+
+def _files(attempt: Attempt) -> list[FileFact]:
+    if not attempt.sealed:
+        return []
+    sums = read_sums(attempt.path)
+    return [
+        FileFact(name, (attempt.path / name).stat().st_size, digest)
+        for name, digest in sorted(sums.items())
+        if name != layout.SUMS and (attempt.path / name).is_file()
+    ]

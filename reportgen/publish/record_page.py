@@ -1,0 +1,142 @@
+"""The page of one record: everything that was measured, found and archived."""
+
+from __future__ import annotations
+
+from reportgen.publish import answers, derivations, lookup, record_facts, tables, wording
+from reportgen.publish.attempt_tables import device_facts, hashes, readings, status_cell
+from reportgen.publish.context import Column, FactGroup, Figure, Frame, Link, RecordPage, Row, Table
+from reportgen.publish.figures import figures
+from reportgen.publish.frames import Subject
+from reportgen.publish.library import Library, root_of
+from reportgen.publish.tables import code, figure, word
+from reportgen.publish.view import RecordView
+
+
+def subject(record: RecordView) -> Subject:
+    """Say what the page is."""
+    return Subject(
+        address=record.address,
+        title=f"Record {record.name}",
+        summary=f"{record.title}: complete record with environment, checks, derivations and downloads.",
+        kind="record",
+        date=record.date,
+        source=f"runs/{record.experiment}",
+        simulated=record.simulated,
+    )
+
+
+def build(record: RecordView, frame: Frame, report: Link | None, library: Library) -> RecordPage:
+    """Build the page's context."""
+    slices = lookup.slices(record)
+    outcome = [tables.answer(record, piece, "") for piece in slices] + [
+        tables.holm(record, piece, "") for piece in slices
+    ]
+    left_out = [derivations.left_out(record, piece) for piece in slices]
+    positions = [derivations.positions(record, piece) for piece in slices]
+    return RecordPage(
+        frame=frame,
+        question=record.plan.experiment.question,
+        standing=_standing(record),
+        report=report,
+        facts=(*record_facts.groups(record), *(_device_group(record, place) for place in range(len(record.attempts)))),
+        arms=_arms(record),
+        checks=tables.checks(record),
+        outcome=tuple(outcome),
+        figures=_figures(record, library),
+        derivations=tuple(
+            table
+            for piece in slices
+            for table in (
+                derivations.comparisons(record, piece),
+                derivations.noise(record, piece),
+                derivations.cells(record, piece),
+            )
+            if table.rows
+        ),
+        formulas=derivations.FORMULAS,
+        processes=tuple(derivations.processes(record, piece) for piece in slices),
+        positions=tuple(table for table in positions if table.rows),
+        left_out=tuple(table for table in left_out if table.rows),
+        left_out_words=_left_out_words(record),
+        telemetry=tuple(readings(attempt) for attempt in record.attempts),
+        hashes=hashes([attempt.manifest for attempt in record.attempts]),
+        attempts=_attempts(record),
+        downloads=answers.downloads(record, "", everything=True),
+    )
+
+
+def _standing(record: RecordView) -> str:
+    if record.current:
+        return f"The name {record.experiment} means this record; {record.name} means it for good."
+    return f"A record beside the current one of {record.experiment}, under its own name {record.name}."
+
+
+def _device_group(record: RecordView, place: int) -> FactGroup:
+    attempt = record.attempts[place]
+    return FactGroup(f"Device and environment: {attempt.manifest.device.model}", device_facts(attempt.manifest))
+
+
+def _arms(record: RecordView) -> Table:
+    binaries = record.attempts[0].manifest.binaries
+    rows = tuple(
+        Row(
+            code(arm.name),
+            (
+                word(arm.role.value, note=wording.ROLES[arm.role.value]),
+                word(arm.idea),
+                code(arm.of or arm.control or wording.NOT_COMPUTED),
+                code(arm.symbol or wording.NOT_COMPUTED),
+                code(binaries.get(arm.name, wording.NOT_COMPUTED)),
+            ),
+        )
+        for arm in record.plan.experiment.arms
+    )
+    columns = ("role", "idea", "repeats, or is judged against", "symbol", "SHA-256 of the code")
+    return Table(caption="Arms", stub="Arm", columns=tuple(Column(name) for name in columns), rows=rows)
+
+
+def _figures(record: RecordView, library: Library) -> tuple[Figure, ...]:
+    place = (library, root_of(record.address))
+    return tuple(figures("processes", record, lookup.slices(record), None, place))
+
+
+def _left_out_words(record: RecordView) -> str:
+    number = sum(len(attempt.manifest.left_out) for attempt in record.attempts)
+    if not number:
+        return "No repetition was left out."
+    facts = [
+        ", ".join(f"{key} {value}" for key, value in sorted(one.items()))
+        for attempt in record.attempts
+        for one in attempt.manifest.left_out
+    ]
+    return f"{wording.plural(number, 'repetition')} left out whole and replaced, by a rule of the plan: {'; '.join(facts)}."
+
+
+def _attempts(record: RecordView) -> Table:
+    roles = [
+        *(("speaks", one) for one in record.attempts),
+        *(("replication", one) for one in record.replications),
+        *(("beside it", one) for one in record.others),
+    ]
+    rows = tuple(
+        Row(
+            code(one.manifest.id, href=root_of(record.address) + one.address),
+            (
+                word(standing),
+                word(one.manifest.kind.value),
+                status_cell(one),
+                word(one.manifest.device.model),
+                word(wording.moment(one.manifest.started_at)),
+                figure(wording.count(one.manifest.counts.batches), one.manifest.counts.batches),
+            ),
+        )
+        for standing, one in roles
+    )
+    columns = ("standing", "kind", "status and reason", "device", "began", "batches")
+    return Table(
+        caption="Attempts of this plan",
+        stub="Attempt",
+        columns=tuple(Column(name, figure=name == "batches") for name in columns),
+        rows=rows,
+        note="In a record each device speaks through its earliest scored attempt; later ones are shown, never chosen among.",
+    )

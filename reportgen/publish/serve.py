@@ -1,0 +1,87 @@
+"""The site on this machine alone, built again whenever something that it comes from changes."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import watchfiles
+
+from reportgen.errors import InputError, ReportgenError
+from reportgen.project import Project
+from reportgen.publish.build import BuildReport, build
+from reportgen.publish.templates import theme_folders
+
+LOOPBACK = "127.0.0.1"
+PORT = 8000
+POLICY = (
+    "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    """Serves files under the policy that a published site should have, and says nothing on the terminal."""
+
+    def end_headers(self) -> None:
+        self.send_header("Content-Security-Policy", POLICY)
+        self.send_header("Cache-Control", "no-cache")
+        super().end_headers()
+
+    def log_message(self, *_arguments: object) -> None:
+        """Stay silent: builds are what the user wants to read about."""
+
+
+@contextmanager
+def serving(out: Path, port: int = PORT) -> Iterator[str]:
+    """Serve the folder ``out`` on this machine alone while the block runs; gives the address. Port 0 takes a free one.
+
+    Raises
+    ------
+    InputError
+        The port is taken.
+    """
+    handler = functools.partial(_Handler, directory=str(out))
+    try:
+        server = ThreadingHTTPServer((LOOPBACK, port), handler)
+    except OSError as fault:
+        raise InputError(f"port {port} cannot be used: {fault.strerror}", remedy="name another with --port") from fault
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://{LOOPBACK}:{server.server_address[1]}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+Told = Callable[[BuildReport | ReportgenError], None]
+
+
+def serve(project: Project, out: Path, tell: Callable[[str], None], told: Told, *, port: int = PORT) -> None:
+    """Build, serve and build again on every change, until interrupted.
+
+    ``tell`` gets the address once, ``told`` each build's report, or the error that stopped it.
+    """
+    told(_attempt(project, out))
+    with serving(out, port) as address:
+        tell(address)
+        for _ in watchfiles.watch(*_watched(project)):
+            told(_attempt(project, out))
+
+
+def _attempt(project: Project, out: Path) -> BuildReport | ReportgenError:
+    try:
+        return build(project, out, strict=False)
+    except ReportgenError as fault:
+        return fault
+
+
+def _watched(project: Project) -> list[Path]:
+    places = [project.site, project.runs, project.kernels, *theme_folders(project.templates)]
+    return [place for place in places if place.is_dir()]

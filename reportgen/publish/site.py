@@ -1,0 +1,172 @@
+"""Every file of the site, made in memory: pages, charts, downloads, index and assets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from reportgen.errors import InputError
+from reportgen.project import Project
+from reportgen.publish import attempt_page, links, record_page, svg
+from reportgen.publish.cache import Cache
+from reportgen.publish.context import Link, NotFoundPage
+from reportgen.publish.frames import CATALOGUE, Framer, Subject
+from reportgen.publish.gather import Gathered
+from reportgen.publish.library import Library
+from reportgen.publish.markdown import SourcePage, read_page
+from reportgen.publish.problems import Problem
+from reportgen.publish.templates import Theme, theme_folders
+from reportgen.publish.text_page import render
+from reportgen.publish.view import RecordView
+
+STATIC = "static"
+INDEX_VERSION = 1
+REPORTS = ("report", "finding", "gate", "sweep")
+
+
+@dataclass(frozen=True)
+class Site:
+    """Files by address, the number of pages among them, and what is wrong."""
+
+    files: Mapping[str, bytes | Path]
+    pages: int
+    problems: tuple[Problem, ...]
+
+
+def make_site(project: Project, cache: Cache) -> Site:
+    """Make every file of the lab's site."""
+    gathered = Gathered(project, cache)
+    folders = theme_folders(project.templates)
+    maker = _Maker(project, gathered, Theme(folders))
+    sources = maker.read_sources()
+    maker.add_written(sources)
+    maker.add_records(sources)
+    maker.add_attempts()
+    maker.add_catalogue()
+    pages = dict(maker.pages)
+    assets = static_files([*reversed(folders), project.site])
+    figures = {f"figures/{name}.svg": svg.standalone(drawn).encode() for name, drawn in gathered.drawer.drawn.items()}
+    files: dict[str, bytes | Path] = {**assets, **figures, **gathered.files, **pages}
+    files[f"{CATALOGUE}index.json"] = index(gathered.library.records)
+    problems = [*gathered.problems, *maker.problems]
+    problems += links.check(pages, set(files), {page.front.address: page for page in sources})
+    return Site(files, len(pages), tuple(sorted(problems)))
+
+
+def static_files(folders: list[Path]) -> dict[str, Path]:
+    """Find the assets: those of later folders replace those of earlier ones."""
+    found = {}
+    for folder in folders:
+        for path in sorted((folder / STATIC).rglob("*")):
+            if path.is_file() and not path.name.startswith("."):
+                found[path.relative_to(folder).as_posix()] = path
+    return found
+
+
+class _Maker:
+    """Makes pages one kind after the other; ``pages`` holds their HTML by file address."""
+
+    def __init__(self, project: Project, gathered: Gathered, theme: Theme) -> None:
+        self._project, self._library, self._theme = project, gathered.library, theme
+        self._framer = Framer(project.settings, ())
+        self.pages: dict[str, bytes] = {}
+        self.problems: list[Problem] = []
+
+    def read_sources(self) -> list[SourcePage]:
+        """Read what people write, and learn what to navigate to."""
+        pages = []
+        for path in sorted(self._project.site.rglob("*.md")):
+            try:
+                pages.append(read_page(path, path.relative_to(self._project.root).as_posix()))
+            except InputError as fault:
+                self.problems.append(Problem(fault.where, fault.what))
+        written = tuple((page.front.title, page.front.address) for page in pages if page.front.kind == "method")
+        self._framer = Framer(self._project.settings, written)
+        return pages
+
+    def add_written(self, sources: list[SourcePage]) -> None:
+        """Add the pages that people write."""
+        reports = _reports(sources, self._library)
+        for page in sources:
+            template, context, problems = render(page, self._library, self._theme, (self._framer, reports))
+            self.problems += problems
+            self._add(page.front.address, template, context, page.source)
+
+    def add_records(self, sources: list[SourcePage]) -> None:
+        """Add the page of each record."""
+        reports = _reports(sources, self._library)
+        for record in self._library.records:
+            frame = self._framer.frame(record_page.subject(record))
+            report = reports.get(record.name)
+            leads = None if report is None else Link(report.front.title, frame.root + report.front.address)
+            page = record_page.build(record, frame, leads, self._library)
+            self._add(record.address, "record.html", page, record.name)
+
+    def add_attempts(self) -> None:
+        """Add the page of each attempt, and the ledger of all."""
+        records = {one.address: record for record in self._library.records for one in record.all_attempts()}
+        attempts = self._library.all_attempts()
+        for attempt in attempts:
+            frame = self._framer.frame(attempt_page.subject(attempt))
+            page = attempt_page.build(attempt, frame, records.get(attempt.address))
+            self._add(attempt.address, "attempt.html", page, attempt.manifest.id)
+        subject = attempt_page.ledger_subject(attempts)
+        self._add(
+            subject.address, "ledger.html", attempt_page.ledger(attempts, self._framer.frame(subject)), "attempts"
+        )
+
+    def add_catalogue(self) -> None:
+        """Add the catalogue and the page of unknown addresses."""
+        records = self._library.records
+        date = max((record.date for record in records), default="")
+        subject = Subject(CATALOGUE, "Data", "Every published record with its files.", "data", date)
+        page = attempt_page.catalogue(records, self._framer.frame(subject))
+        self._add(CATALOGUE, "catalogue.html", page, "data")
+        # An unknown address may lie at any depth, so this one page leads to the site's root by a leading slash.
+        lost = Subject("404.html", "No such page", "Nothing is published at this address.", "404", "", root="/")
+        self.pages["404.html"] = self._theme.page("404.html", NotFoundPage(self._framer.frame(lost))).encode()
+
+    def _add(self, address: str, template: str, context: Any, source: str) -> None:
+        file = f"{address}index.html"
+        if file in self.pages:
+            self.problems.append(Problem(source, f"address {address!r} is taken by another page"))
+        self.pages[file] = self._theme.page(template, context).encode()
+
+
+def _reports(sources: list[SourcePage], library: Library) -> dict[str, SourcePage]:
+    """Find the report that speaks of each record, by the record's pinned name."""
+    found: dict[str, SourcePage] = {}
+    for page in sources:
+        for name in page.front.records if page.front.kind in REPORTS else ():
+            for record in library.records:
+                if name == record.name or (name == record.experiment and record.current):
+                    found.setdefault(record.name, page)
+    return found
+
+
+def index(records: tuple[RecordView, ...]) -> bytes:
+    """List every published record with its files, bytes and SHA-256, for programs."""
+    listed = [
+        {
+            "name": record.name,
+            "experiment": record.experiment,
+            "title": record.title,
+            "plan": record.plan.digest,
+            "address": record.address,
+            "current": record.current,
+            "simulated": record.simulated,
+            "devices": [{"id": one.manifest.device.id, "model": one.manifest.device.model} for one in record.attempts],
+            "attempts": [one.manifest.id for one in record.attempts],
+            "files": [
+                {"path": record.address + file.path, "bytes": file.length_bytes, "sha256": file.sha256}
+                for file in record.downloads
+            ],
+        }
+        for record in records
+    ]
+    data = msgspec.json.encode({"schema_version": INDEX_VERSION, "records": listed})
+    return msgspec.json.format(data, indent=2) + b"\n"

@@ -1,0 +1,77 @@
+"""The theme: the lab's ``templates/`` file by file over the default one, and the sandbox in which page text is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup
+
+from reportgen.errors import InputError
+from reportgen.publish.context import Figure, Table
+
+PARTS = "parts.html"
+
+
+def default_theme() -> Path:
+    """Find the default theme: in the wheel inside the package, in a checkout beside it.
+
+    Raises
+    ------
+    InputError
+        The installation is incomplete.
+    """
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package / "theme", package.parent / "templates"):
+        if (folder / "base.html").is_file():
+            return folder
+    raise InputError("the default theme is missing", where=str(package), remedy="install reportgen again")
+
+
+def theme_folders(lab_templates: Path) -> list[Path]:
+    """Folders in which a theme file is looked for, the lab's own first."""
+    return list(dict.fromkeys([lab_templates.resolve(), default_theme().resolve()]))
+
+
+class Theme:
+    """Renders finished contexts with the theme's templates."""
+
+    def __init__(self, folders: list[Path]) -> None:
+        self._environment = Environment(
+            loader=FileSystemLoader(folders, encoding="utf-8"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=True,
+        )
+
+    def page(self, template: str, page: Any) -> str:
+        """Render a page from the context class that ``context.PAGES`` names for the template."""
+        return self._environment.get_template(template).render(page=page)
+
+    def table(self, table: Table) -> Markup:
+        """Render a table as one block of HTML without blank lines, which Markdown leaves alone."""
+        return self._part("table", table)
+
+    def figure(self, figure: Figure) -> Markup:
+        """Render a chart with its numbers as one block of HTML."""
+        return self._part("figure", figure)
+
+    def part(self, name: str, *values: Any) -> Markup:
+        """Render any other macro of the theme's parts."""
+        return self._part(name, *values)
+
+    def _part(self, name: str, *values: Any) -> Markup:
+        module = self._environment.get_template(PARTS).module
+        drawn = str(getattr(module, name)(*values))
+        return Markup("\n".join(line for line in drawn.splitlines() if line.strip()))  # noqa: S704 - autoescaped
+
+
+def sandbox() -> ImmutableSandboxedEnvironment:
+    """Make the environment for page text: plain data, the bindings and nothing else."""
+    environment = ImmutableSandboxedEnvironment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    environment.globals.clear()
+    return environment

@@ -1,0 +1,99 @@
+"""A page that people write, from its source to the context of its template."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from reportgen.publish import answers, wording
+from reportgen.publish.bindings import Bindings
+from reportgen.publish.context import HomePage, RecordLine, Study, TextPage
+from reportgen.publish.frames import Framer, Subject
+from reportgen.publish.library import Library
+from reportgen.publish.markdown import SourcePage, fill, to_html
+from reportgen.publish.problems import Problem
+from reportgen.publish.templates import Theme
+from reportgen.publish.view import RecordView
+
+Surroundings = tuple[Framer, Mapping[str, SourcePage]]
+
+
+def render(
+    page: SourcePage, library: Library, theme: Theme, surroundings: Surroundings
+) -> tuple[str, Any, list[Problem]]:
+    """Turn a page into template name and context, with the problems met on the way.
+
+    ``surroundings`` are the framer and, by record name, the report that speaks of each record.
+    """
+    framer, reports = surroundings
+    bindings = Bindings(page, library, theme)
+    text, faults = fill(page, bindings.functions())
+    body = to_html(text)
+    records = list(bindings.used.values())
+    for name in page.front.records:
+        if all(name not in (record.name, record.experiment) for record in records):
+            faults += _missing(page, library, name)
+    frame = framer.frame(
+        Subject(
+            address=page.front.address,
+            title=page.front.title,
+            summary=page.front.summary,
+            kind=page.front.kind,
+            date=page.front.date.isoformat(),
+            source=page.source,
+            simulated=any(record.simulated for record in records),
+        )
+    )
+    problems = [*bindings.problems, *faults]
+    if page.front.kind == "home":
+        return "home.html", HomePage(frame, body, studies(library, reports, frame.root)), problems
+    lines = tuple(record_line(record, frame.root) for record in records)
+    return "text.html", TextPage(frame, body, lines, _citation(page, framer, records)), problems
+
+
+def _missing(page: SourcePage, library: Library, name: str) -> list[Problem]:
+    """Report a record that the front matter names and nobody has."""
+    known = {record.name for record in library.records} | {one.experiment for one in library.records if one.current}
+    line = next((place for place, text in enumerate(page.head, start=1) if name in text), 1)
+    return [] if name in known else [Problem(f"{page.source}:{line}", f"no record {name!r}")]
+
+
+def record_line(record: RecordView, root: str) -> RecordLine:
+    """Say in one line what a record is."""
+    has_zip = any(file.path == "record.zip" for file in record.downloads)
+    return RecordLine(
+        href=root + record.address,
+        name=record.name,
+        device=wording.names(record.devices),
+        date=record.date,
+        batches=f"{wording.count(record.batches)} scored batches",
+        zip_href=f"{root}{record.address}record.zip" if has_zip else "",
+    )
+
+
+def studies(library: Library, reports: Mapping[str, SourcePage], root: str) -> tuple[Study, ...]:
+    """List the studies for the first page, the latest first; simulated records never stand among them."""
+    shown = [record for record in library.records if record.current and not record.simulated]
+    shown.sort(key=lambda record: (record.date, record.experiment), reverse=True)
+    return tuple(_study(record, reports.get(record.name), root) for record in shown)
+
+
+def _study(record: RecordView, report: SourcePage | None, root: str) -> Study:
+    line = record_line(record, root)
+    return Study(
+        title=report.front.title if report else record.title,
+        href=root + (report.front.address if report else record.address),
+        question=record.plan.experiment.question,
+        answer=answers.lead(record),
+        lines=tuple(answers.lines(record)),
+        device=line.device,
+        date=line.date,
+        batches=line.batches,
+        record_href=root + record.address,
+    )
+
+
+def _citation(page: SourcePage, framer: Framer, records: list[RecordView]) -> str:
+    pinned = [f"{record.name} (plan {record.plan.digest})" for record in records]
+    said = f" Records: {wording.names(pinned)}." if pinned else ""
+    return f"{framer.settings.title}: {page.front.title}. {page.front.date.isoformat()}.{said}"

@@ -1,0 +1,210 @@
+"""Number to text, once: the terminal, pages, charts and CSV all say a figure in the same words.
+
+``plain=True`` gives ASCII for terminals and CSV; pages take the true minus sign and the micro sign.
+Nothing here decides: verdicts come from the analysis, this module only names them.
+"""
+
+from __future__ import annotations
+
+from reportgen.model.result import ComparisonResult, GateOutcome, Promotion, Reason, Verdict
+from reportgen.units import BYTES_PER_KIB, BYTES_PER_MIB, NS_PER_MS, NS_PER_S, NS_PER_US
+
+MINUS = "\N{MINUS SIGN}"
+NOT_COMPUTED = "\N{EN DASH}"
+DIRECTION = "time ratio candidate / baseline; below 1, or a negative percentage, is less time"
+SIMULATED = "Simulated: these times were made up by a program to test the tools. No device was measured."
+
+VERDICTS = {
+    Verdict.FASTER: "faster",
+    Verdict.SLOWER: "slower",
+    Verdict.EQUIVALENT: "equivalent",
+    Verdict.INCONCLUSIVE: "inconclusive",
+    Verdict.INVALID: "invalid",
+}
+
+MARKS = {
+    Verdict.FASTER: "\N{DOWNWARDS ARROW}",
+    Verdict.SLOWER: "\N{UPWARDS ARROW}",
+    Verdict.EQUIVALENT: "=",
+    Verdict.INCONCLUSIVE: "~",
+    Verdict.INVALID: "\N{MULTIPLICATION SIGN}",
+}
+
+REASONS = {
+    Reason.BASELINE_FAILED_CHECK: "The baseline failed a correctness check, so nothing is compared with it.",
+    Reason.ARM_FAILED_CHECK: "The arm failed a correctness check, so its times say nothing.",
+    Reason.CELL_WITHOUT_DATA: "A fixture has no complete pair of batches.",
+    Reason.NO_NOISE_FLOOR: "No null arm is valid here, so the noise floor is unknown.",
+    Reason.TOO_FEW_REPETITIONS: "Too few repetitions for an interval of the planned confidence.",
+    Reason.BEYOND_MARGIN: "The whole interval lies beyond the margin.",
+    Reason.WITHIN_MARGIN: "The whole interval lies within the smallest effect of interest.",
+    Reason.NOISE_FLOOR: "Identical code differed by more than the smallest effect of interest, "
+    "so this record cannot tell.",
+    Reason.FIXTURES_DIFFER: "Fixtures differ among themselves, so one figure does not speak for all of them.",
+    Reason.DEVICES_DISAGREE: "Devices of one model disagree, so one figure does not speak for all of them.",
+    Reason.DIRECTION_ONLY: "The interval excludes no change, yet not the margin: a direction without a size worth acting on.",
+    Reason.TOO_WIDE: "The interval is too wide: it reaches from less time to more time.",
+}
+
+PROMOTIONS = {
+    Promotion.ADOPT: "adopt: less time than the kernel in use and than its matched control, with every required gate passed",
+    Promotion.ADOPT_AS_REWRITE: "adopt as rewrite: less time than the kernel in use, without any of the ideas",
+    Promotion.NOT_ATTRIBUTABLE: "not attributable: less time than the kernel in use, yet not than its matched control",
+    Promotion.KEEP_INCUMBENT: "keep incumbent: not shown to take less time than the kernel in use",
+}
+
+GATES = {
+    GateOutcome.PASSES: "passes",
+    GateOutcome.THIN_MARGIN: "thin margin",
+    GateOutcome.FAILS: "fails",
+    GateOutcome.INVALID: "invalid",
+}
+
+ROLES = {
+    "incumbent": "the kernel in use",
+    "control": "launch and bookkeeping as the candidates need, without the idea",
+    "candidate": "an idea under test",
+    "null": "the same code again, separately compiled and loaded",
+    "ceiling": "work deleted: an upper bound, never adoptable",
+    "probe": "a deliberate handicap",
+    "peer": "an implementation of others, never adoptable",
+    "floor": "an empty kernel",
+}
+
+
+def change(ratio: float | None, *, decimals: int = 2, plain: bool = False) -> str:
+    """Say a time ratio as a percent change with its sign: ``-3.10%`` is less time.
+
+    Parameters
+    ----------
+    ratio:
+        Time of the candidate over time of the baseline, without unit.
+    decimals:
+        Digits after the point.
+    plain:
+        ASCII minus sign.
+    """
+    if ratio is None:
+        return "-" if plain else NOT_COMPUTED
+    return signed(100 * (ratio - 1), decimals=decimals, plain=plain) + "%"
+
+
+def signed(value: float, *, decimals: int = 2, plain: bool = False) -> str:
+    """Say a number with its sign; what rounds to zero has none."""
+    digits = f"{abs(value):.{decimals}f}"
+    if not digits.strip("0."):
+        return digits
+    minus = "-" if plain else MINUS
+    return ("+" if value > 0 else minus) + digits
+
+
+def share(value: float | None, *, decimals: int = 2, plain: bool = False) -> str:
+    """Say a share of the baseline's time as a percentage either way: ``±0.50%``."""
+    if value is None:
+        return "-" if plain else NOT_COMPUTED
+    return ("+-" if plain else "\N{PLUS-MINUS SIGN}") + f"{100 * value:.{decimals}f}%"
+
+
+def percent(value: float | None, *, decimals: int = 1) -> str:
+    """Say a share of a whole: ``96.1%``."""
+    return NOT_COMPUTED if value is None else f"{100 * value:.{decimals}f}%"
+
+
+def interval(low: float | None, high: float | None, *, plain: bool = False) -> str:
+    """Say an interval of ratios as percent changes."""
+    if low is None or high is None:
+        return "-" if plain else NOT_COMPUTED
+    return f"{change(low, plain=plain)} to {change(high, plain=plain)}"
+
+
+def time(duration_ns: float | None, *, plain: bool = False) -> str:
+    """Say a duration with four significant digits in ns, us, ms or s."""
+    if duration_ns is None:
+        return "-" if plain else NOT_COMPUTED
+    micro = "us" if plain else "\N{MICRO SIGN}s"
+    for unit_ns, unit in ((NS_PER_S, "s"), (NS_PER_MS, "ms"), (NS_PER_US, micro)):
+        if duration_ns >= unit_ns:
+            return f"{_four_digits(duration_ns / unit_ns)} {unit}"
+    return f"{_four_digits(duration_ns)} ns"
+
+
+def _four_digits(value: float) -> str:
+    before_point = len(str(int(value)))
+    return f"{value:.{max(0, 4 - before_point)}f}"
+
+
+def ratio(value: float | None) -> str:
+    """Say a time ratio with the digits that a derivation needs."""
+    return NOT_COMPUTED if value is None else f"{value:.6f}"
+
+
+def number(value: float | None, *, decimals: int = 2) -> str:
+    """Say a number that is neither a ratio nor a duration, with a true minus sign."""
+    return NOT_COMPUTED if value is None else f"{value:.{decimals}f}".replace("-", MINUS)
+
+
+def count(value: int | None) -> str:
+    """Say a count, thousands apart."""
+    return NOT_COMPUTED if value is None else f"{value:,}"
+
+
+def probability(value: float | None) -> str:
+    """Say a p-value with two significant digits."""
+    smallest = 1e-6
+    if value is None:
+        return NOT_COMPUTED
+    if value >= 1:
+        return "1"
+    if value < smallest:
+        return "< 0.000001"
+    leading_zeros = len(f"{value:.6f}".split(".")[1]) - len(f"{value:.6f}".split(".")[1].lstrip("0"))
+    return f"{value:.{leading_zeros + 2}f}"
+
+
+def size(length_bytes: int) -> str:
+    """Say a size in binary units; the exact count of bytes stands beside it wherever it matters."""
+    if length_bytes >= BYTES_PER_MIB:
+        return f"{length_bytes / BYTES_PER_MIB:.1f} MiB"
+    if length_bytes >= BYTES_PER_KIB:
+        return f"{length_bytes / BYTES_PER_KIB:.1f} KiB"
+    return plural(length_bytes, "byte")
+
+
+def plural(value: int, noun: str) -> str:
+    """Say a count with its noun: ``1 device``, ``2 devices``."""
+    ending = "" if value == 1 else "s"
+    return f"{count(value)} {noun}{ending}"
+
+
+def verdict(value: Verdict, *, plain: bool = False) -> str:
+    """Say a verdict; on pages the template sets its mark beside the word."""
+    return VERDICTS[value] if plain else f"{MARKS[value]}\N{NO-BREAK SPACE}{VERDICTS[value]}"
+
+
+def day(stamp: str | None) -> str:
+    """Take the date from an ISO 8601 time in UTC."""
+    return NOT_COMPUTED if not stamp else stamp[:10]
+
+
+def moment(stamp: str | None) -> str:
+    """Say an ISO 8601 time in UTC for reading."""
+    return NOT_COMPUTED if not stamp else stamp[:19].replace("T", " ") + " UTC"
+
+
+def names(items: list[str]) -> str:
+    """Join names as a sentence does: ``a, b and c``."""
+    if len(items) < 2:  # noqa: PLR2004 - one name needs no conjunction
+        return "".join(items)
+    return ", ".join(items[:-1]) + " and " + items[-1]
+
+
+def slice_name(name: str) -> str:
+    """Say a slice: ``axis=value`` pairs apart; a plan that slices by nothing has one slice, all fixtures."""
+    return "all fixtures" if name == "all" else name.replace(",", ", ").replace("=", " = ")
+
+
+def answer(comparison: ComparisonResult, *, plain: bool = False) -> str:
+    """Say a whole comparison in one line: change, interval, verdict."""
+    change_text = change(comparison.headline, plain=plain)
+    ends = interval(comparison.low, comparison.high, plain=plain)
+    return f"{comparison.arm} against {comparison.baseline}: {change_text} ({ends}), {VERDICTS[comparison.verdict]}"

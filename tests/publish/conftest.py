@@ -1,0 +1,42 @@
+"""One built site for every test that only reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from reportgen.project import Project
+from reportgen.publish.build import build
+from reportgen.publish.serve import serving
+from tests.publish.site_lab import make_lab
+
+
+@dataclass(frozen=True)
+class Built:
+    """A lab and the folder of its site."""
+
+    project: Project
+    out: Path
+
+    def page(self, address: str) -> str:
+        """Read the HTML of the page at ``address``."""
+        return (self.out / address / "index.html").read_text("utf-8")
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Build the small lab strictly."""
+    project = make_lab(tmp_path_factory.mktemp("lab"))
+    report = build(project, project.root / "public", strict=True)
+    assert (report.problems, report.warnings) == ((), ())
+    return Built(project, project.root / "public")
+
+
+@pytest.fixture(scope="session")
+def address(built: Built) -> Iterator[str]:
+    """Serve the built site under the policy that a published one should have."""
+    with serving(built.out, port=0) as served:
+        yield served

@@ -1,0 +1,133 @@
+"""Bindings say the known numbers of a record, and lead to where they are derived."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reportgen.publish.bindings import Bindings
+from reportgen.publish.cache import Cache
+from reportgen.publish.gather import Gathered
+from reportgen.publish.library import Library
+from reportgen.publish.markdown import SourcePage, fill, read_page
+from reportgen.publish.problems import Problem
+from reportgen.publish.templates import Theme, default_theme
+from tests.publish.conftest import Built
+
+FRONT = '+++\ntitle = "A"\nkind = "report"\nsummary = "B"\ndate = 2026-01-02\naddress = "a/b/"\nrecords = [{}]\n+++\n'
+Say = Callable[..., tuple[str, list[Problem]]]
+
+
+@pytest.fixture(scope="module")
+def library(built: Built) -> Library:
+    """Gather the small lab's records: candidate at 0.95 of the incumbent's time, without any noise."""
+    return Gathered(built.project, Cache(built.project.root / ".cache")).library
+
+
+@pytest.fixture
+def say(library: Library, tmp_path: Path) -> Say:
+    """Evaluate one expression as a page with one record does."""
+
+    def evaluate(expression: str, records: str = '"sample"') -> tuple[str, list[Problem]]:
+        (tmp_path / "page.md").write_text(FRONT.format(records) + "\n{{ " + expression + " }}\n", "utf-8")
+        page: SourcePage = read_page(tmp_path / "page.md", "site/page.md")
+        bindings = Bindings(page, library, Theme([default_theme()]))
+        text, faults = fill(page, bindings.functions())
+        return text.strip(), bindings.problems + faults
+
+    return evaluate
+
+
+SAME: dict[str, Any] = {"cache": "same-set"}
+
+
+@pytest.mark.parametrize(
+    ("expression", "value", "text"),
+    [
+        (f'change("candidate", where={SAME})', "0.95", "−5.00%"),
+        (f'change("candidate", vs="control", where={SAME}, figure="estimate")', "0.95", "−5.00%"),
+        (f'change("sample:candidate", vs="control", where={SAME})', "0.95", "−5.00%"),
+        (f'change("control", where={SAME})', "1.0", "0.00%"),
+        ('count("batches")', "864", "864"),
+        ('count("fixtures")', "6", "6"),
+        ('count("checks", "sample")', "720", "720"),
+        ('fact("device")', "Sample CPU", "Sample CPU"),
+        ('fact("date")', "2026-03-01", "2026-03-01"),
+        (f"floor({SAME})", "0.0", "±0.00%"),
+        (f"margin({SAME})", "0.005", "±0.50%"),
+    ],
+)
+def test_a_binding_says_the_known_number_with_its_full_value(say: Say, expression: str, value: str, text: str) -> None:
+    """12 repetitions x 6 fixtures x 6 arms x 2 batches; 12 x 6 x 5 x 2 checks; 0.95 as the factory set it."""
+    said, problems = say(expression)
+    assert [] == problems
+    assert f'<data value="{value}">{text}</data>' in said
+
+
+def test_a_figure_leads_to_its_derivation_on_the_records_page(say: Say, built: Built) -> None:
+    """The link's anchor is there."""
+    said, _ = say(f'change("candidate", vs="control", where={SAME})')
+    href = said.split('href="')[1].split('"')[0]
+    address, anchor = href.removeprefix("../../").split("#")
+    assert f'id="{anchor}"' in built.page(address)
+
+
+def test_an_interval_and_a_verdict_are_said_in_words(say: Say) -> None:
+    """Two figures, and a mark beside the word."""
+    ends, _ = say(f'interval("candidate", where={SAME})')
+    assert ends.count("−5.00%") == 2
+    verdict, _ = say(f'verdict("candidate", where={SAME})')
+    assert "faster" in verdict
+    assert "↓" in verdict
+    outcome, _ = say(f'outcome("candidate", where={SAME})')
+    assert outcome.startswith("adopt")
+
+
+def test_protocol_constants_are_plain_data(say: Say) -> None:
+    """A page says the protocol without typing a number."""
+    assert "12" == say('protocol("sample").repetitions')[0]
+    assert "±0.50%" == say("experiment().smallest_effect")[0]
+
+
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        ('change("nobody")', "has no arm 'nobody'"),
+        ('change("candidate")', "several slices"),
+        ('change("candidate", where={"cache": "warm"})', "no slice"),
+        ('change("candidate", where={"rows": 256})', "not sliced by 'rows'"),
+        ('change("nothing:candidate")', "no record 'nothing'"),
+        (f'change("candidate", where={SAME}, figure="mean")', "no figure 'mean'"),
+        ('count("sheep")', "no count of 'sheep'"),
+        ('fact("colour")', "no fact 'colour'"),
+        ('table("pie")', "no table of kind 'pie'"),
+        ('chart("pie")', "no chart of kind 'pie'"),
+        ('chart("ratios", vs="nobody")', "nothing is compared with 'nobody'"),
+        ('protocol("nothing").repetitions', "no experiment 'nothing'"),
+        ("sheep()", "'sheep' is undefined"),
+        ("protocol().sheep", "no attribute 'sheep'"),
+    ],
+)
+def test_an_unknown_name_is_a_problem_with_file_and_line(say: Say, expression: str, told: str) -> None:
+    """Nothing unknown is passed over in silence."""
+    said, problems = say(expression)
+    assert told in problems[0].what
+    assert "site/page.md:10" == problems[0].where
+    assert "missing" in said
+
+
+def test_a_page_with_two_records_has_to_say_which(say: Say) -> None:
+    """No experiment is guessed."""
+    _, problems = say('count("batches")', '"sample", "pretend"')
+    assert "which experiment is meant?" in problems[0].what
+
+
+def test_a_page_may_pin_a_record(say: Say, library: Library) -> None:
+    """The pinned name means the same record, also for bindings that say only the experiment."""
+    pinned = library.record("sample").name
+    said, problems = say('count("batches")', f'"{pinned}"')
+    assert [] == problems
+    assert "864" in said
