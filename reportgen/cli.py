@@ -2,6 +2,255 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
-def main() -> None:
-    """Run the command line."""
+import typer
+
+from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, EXIT_MISUSE, ReportgenError
+
+if TYPE_CHECKING:
+    from reportgen.measure.watching import RunOutcome
+    from reportgen.project import Project
+
+app = typer.Typer(
+    name="reportgen",
+    help="Measure kernel ideas against the kernel in use, archive every batch, publish what was found.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+ProjectDir = Annotated[Path, typer.Option("--project", metavar="DIR", help="The lab's folder.")]
+Backend = Annotated[str, typer.Option(help="native, fake ...; the experiment's own by default.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Here = Path()
+_WIDTH_IN_FILES = 140
+
+
+@app.command()
+def plan(name: str, *, backend: Backend = "", project: ProjectDir = Here, json: Json = False) -> None:
+    """Show what NAME would measure, and the digest that freezes it."""
+    from reportgen import machine, terminal
+    from reportgen.measure.controller import plan_of
+
+    made = plan_of(_open(project), name, backend or None)
+    _print_json(machine.plan(made)) if json else _print(terminal.plan(made))
+
+
+@app.command()
+def run(  # noqa: PLR0913 - each is an option of the command line
+    name: str,
+    *,
+    backend: Backend = "",
+    device: Annotated[str, typer.Option(help="Which device; the backend's first by default.")] = "",
+    quick: Annotated[bool, typer.Option("--quick", help="Two repetitions, never scored.")] = False,
+    resume: Annotated[str, typer.Option(metavar="ATTEMPT", help="Complete an interrupted attempt.")] = "",
+    provenance: Annotated[Path | None, typer.Option(help="Declared provenance, where there is no git.")] = None,
+    project: ProjectDir = Here,
+    json: Json = False,
+) -> None:
+    """Measure NAME and archive everything under runs/."""
+    from reportgen import machine, terminal
+    from reportgen.measure.controller import plan_of, run
+    from reportgen.measure.watching import RunOptions
+    from reportgen.scoring import interim
+
+    opened = _open(project)
+    options = RunOptions(
+        backend=backend or None,
+        device=device or None,
+        quick=quick,
+        resume=resume or None,
+        provenance=provenance,
+    )
+    with terminal.Progress(_console(stderr=True), plan_of(opened, name, options.backend), interim) as watch:
+        outcome = run(opened, name, options, watch)
+    if json:
+        _print_json(machine.outcome(outcome))
+    else:
+        _print_outcome(outcome)
+    raise typer.Exit(outcome.exit_status)
+
+
+@app.command()
+def attempts(
+    name: Annotated[str, typer.Argument(help="Only this experiment's.")] = "",
+    *,
+    project: ProjectDir = Here,
+    json: Json = False,
+) -> None:
+    """List every attempt with its status and reason."""
+    from reportgen import machine, terminal
+    from reportgen.archive.load import list_attempts
+
+    found = list_attempts(_open(project).runs, name or None)
+    _print_json(machine.attempts(found)) if json else _print(terminal.attempts(found))
+
+
+@app.command()
+def exclude(
+    attempt: str,
+    *,
+    reason: Annotated[str, typer.Option(help="Why it must not count; shown wherever it appears.")],
+    project: ProjectDir = Here,
+) -> None:
+    """Exclude ATTEMPT from scoring by a note beside it; nothing is deleted."""
+    from reportgen.archive.layout import find_attempt
+    from reportgen.archive.notes import exclude as append_exclusion
+
+    append_exclusion(find_attempt(_open(project).runs, attempt), reason)
+    _print(f"{attempt} is excluded: {reason}")
+
+
+@app.command()
+def show(name: str, *, project: ProjectDir = Here, json: Json = False) -> None:
+    """Print the verdicts of NAME's record (NAME@1a2b3c for another one)."""
+    from reportgen import machine, terminal
+    from reportgen.archive.load import list_attempts
+    from reportgen.archive.select import find_record
+    from reportgen.scoring import score
+
+    record = find_record(list_attempts(_open(project).runs, name.partition("@")[0]), name)
+    result = score(record)
+    _print_json(machine.result(result)) if json else _print(terminal.result(result, record.attempts))
+
+
+@app.command()
+def build(
+    *,
+    out: Annotated[Path | None, typer.Option(help="Where the site goes; public/ by default.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail on any warning.")] = False,
+    project: ProjectDir = Here,
+    json: Json = False,
+) -> None:
+    """Build the static site out of runs/, site/ and templates/."""
+    from reportgen import machine, terminal
+    from reportgen.publish.build import build
+
+    opened = _open(project)
+    report = build(opened, out or opened.root / "public", strict=strict)
+    _print_json(machine.build(report)) if json else _print(terminal.build(report))
+    raise typer.Exit(EXIT_FINDING if report.failed else 0)
+
+
+@app.command()
+def check(*, project: ProjectDir = Here, json: Json = False) -> None:
+    """Check pages, bindings and links without writing the site."""
+    from reportgen import machine, terminal
+    from reportgen.publish.check import check
+
+    report = check(_open(project))
+    _print_json(machine.build(report)) if json else _print(terminal.build(report))
+    raise typer.Exit(EXIT_FINDING if report.failed else 0)
+
+
+@app.command()
+def serve(
+    *,
+    port: Annotated[int, typer.Option(help="On loopback.")] = 8000,
+    project: ProjectDir = Here,
+) -> None:
+    """Serve the site on loopback and rebuild it when a file changes."""
+    from reportgen.publish.serve import serve
+
+    serve(_open(project), port, _print)
+
+
+@app.command()
+def verify(path: Path, *, json: Json = False) -> None:
+    """Re-check a record: PATH is an attempt, a record's folder, a zip or a built site."""
+    from reportgen import machine, terminal
+    from reportgen.publish.verification import verify_path
+
+    report = verify_path(path)
+    _print_json(machine.verification(report)) if json else _print(terminal.verification(report))
+    raise typer.Exit(EXIT_FINDING if report.findings else 0)
+
+
+@app.command()
+def upgrade(path: Path) -> None:
+    """Bring an archive of an older format up to date, beside the original."""
+    from reportgen.archive.upgrade import upgrade
+
+    _print(upgrade(path))
+
+
+@app.command()
+def doctor(*, project: ProjectDir = Here, json: Json = False) -> None:
+    """Say what this machine can measure, and what is missing."""
+    from reportgen import machine, terminal
+    from reportgen.measure.doctor import examine
+
+    findings = examine(_open(project).runs)
+    _print_json(machine.doctor(findings)) if json else _print(terminal.doctor(findings))
+
+
+def main() -> NoReturn:
+    """Run the command line and exit: 0, 1 for a finding, 2 for misuse, 130 when interrupted."""
+    try:
+        status = app(standalone_mode=False)
+    except ReportgenError as error:
+        _fail(error.one_line(), error.exit_status)
+    except KeyboardInterrupt:
+        _fail("interrupted", EXIT_INTERRUPTED)
+    except OSError as error:
+        _fail(
+            f"{error.filename or 'system'}: {error.strerror}; free space or mend permissions, then repeat", EXIT_FINDING
+        )
+    except Exception as error:  # noqa: BLE001 - the outermost line: a traceback never reaches a user
+        _fail(*_last_resort(error))
+    sys.exit(int(status or 0))
+
+
+def _last_resort(error: Exception) -> tuple[str, int]:
+    from typer.exceptions import Abort, TyperException
+
+    if isinstance(error, Abort):
+        return "interrupted", EXIT_INTERRUPTED
+    if isinstance(error, TyperException):
+        return f"{str(error).rstrip('.')}; see reportgen --help", EXIT_MISUSE
+    return f"internal fault: {type(error).__name__}: {error}; please report it with the command you ran", EXIT_FINDING
+
+
+def _fail(line: str, status: int) -> NoReturn:
+    print(f"reportgen: {line}", file=sys.stderr)
+    sys.exit(status)
+
+
+def _print_outcome(outcome: RunOutcome) -> None:
+    from reportgen import terminal
+    from reportgen.archive.load import load_attempt
+    from reportgen.scoring import score_attempts
+
+    if outcome.path and outcome.status in ("scored", "complete"):
+        attempt = load_attempt(outcome.path)
+        _print(terminal.result(score_attempts(attempt.plan, [attempt]), [attempt]))
+    _print(terminal.outcome(outcome))
+    if outcome.sentence:
+        print(f"reportgen: {outcome.sentence}", file=sys.stderr)
+
+
+def _open(folder: Path) -> Project:
+    from reportgen.project import open_project
+
+    return open_project(folder)
+
+
+def _console(*, stderr: bool = False) -> Any:
+    from rich.console import Console
+
+    console = Console(stderr=stderr, highlight=False)
+    return console if console.is_terminal else Console(stderr=stderr, highlight=False, width=_WIDTH_IN_FILES)
+
+
+def _print(renderable: object) -> None:
+    _console().print(renderable, markup=False)
+
+
+def _print_json(value: object) -> None:
+    import msgspec
+
+    print(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())

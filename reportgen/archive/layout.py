@@ -99,3 +99,19 @@ def new_attempt_id(runs: Path, experiment: str, backend: str, plan_digest: str, 
         if not any(path.exists() for path in taken):
             return attempt_id
         moment += timedelta(seconds=1)
+
+
+def find_attempt(runs: Path, attempt_id: str) -> Path:
+    """Folder of the attempt named ``attempt_id``, of whichever experiment; the sealed one where both exist.
+
+    Raises
+    ------
+    InputError
+        There is none.
+    """
+    if is_attempt_id(attempt_id) and runs.is_dir():
+        for experiment in sorted(path.name for path in runs.iterdir() if path.is_dir()):
+            for folder in (attempt_dir(runs, experiment, attempt_id), open_dir(runs, experiment, attempt_id)):
+                if folder.is_dir():
+                    return folder
+    raise InputError(f"no attempt named {attempt_id!r}", where=str(runs), remedy="see `reportgen attempts`")

@@ -40,7 +40,9 @@ def _check_fixture(rig: Rig, fixture: str, when: str) -> Iterator[Row]:
         rows += _bitwise_rows(rig, fixture, arm, kept)
     if disturbed and all(row["passed"] for row in rows if row["kind"] == "inputs"):
         # Someone wrote to the inputs while batches ran, and nobody does so now: no arm's times can be trusted.
-        rows += [_inputs_row(rig, fixture, arm, disturbed) for arm in arms]
+        rows = [
+            row | _inputs_row(rig, fixture, row["arm"], disturbed) if row["kind"] == "inputs" else row for row in rows
+        ]
     for row in rows:
         yield {"fixture": fixture, "repetition": rig.job.repetition, "when": when, **row}
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from reportgen.measure.answers import Row
 from reportgen.measure.checking import AFTER, BEFORE
 from reportgen.measure.job import Job
+from reportgen.measure.jobs import Described
 
 PASSES = (1, 2)
+INPUTS = "inputs/"
 
 
 def missing(job: Job, batches: Iterable[Row], checks: Iterable[Row]) -> str:
@@ -28,3 +30,19 @@ def missing(job: Job, batches: Iterable[Row], checks: Iterable[Row]) -> str:
     wanted = {(fixture, arm, when) for fixture, arm in job.check_order for when in (BEFORE, AFTER)}
     unchecked = wanted - {(row["fixture"], row["arm"], row["when"]) for row in checks}
     return f"{len(unchecked)} of {len(wanted)} planned checks are missing" if unchecked else ""
+
+
+def other_inputs(described: Mapping[str, Described], seen: Mapping[str, Mapping[str, str]]) -> str:
+    """Name an input whose bytes on the device are not those that the references were made from; empty if there is none."""
+    for fixture, hashes in sorted(seen.items()):
+        for name, sha256 in sorted(hashes.items()):
+            if described[fixture].hashes[f"{INPUTS}{name}"] != sha256:
+                return f"input {name} of fixture {fixture} is not the one that the reference was made from"
+    return ""
+
+
+def short_batches(job: Job, batches: Iterable[Row]) -> int:
+    """Count scored batches shorter than the protocol's least length; a floor's may be."""
+    bound = {arm.name for arm in job.arms if arm.calibrated}
+    scored = [row for row in batches if not row["warmup"] and row["arm"] in bound]
+    return sum(1 for row in scored if row["elapsed_ns"] < job.least_batch_ns)

@@ -14,6 +14,7 @@ from reportgen.measure.backends.builders import open_builder
 from reportgen.measure.backends.interface import Builder
 from reportgen.measure.campaign import Campaign, CannotCompleteError, SourcesChangedError
 from reportgen.measure.closing import INTERRUPTED, close_complete, close_early, leave_open
+from reportgen.measure.compiling import Patience
 from reportgen.measure.interruption import Interrupted, Interruption
 from reportgen.measure.jobs import Bench, Described
 from reportgen.measure.locking import device_lock
@@ -43,6 +44,8 @@ def run(project: Project, name: str, options: RunOptions, watch: Watch) -> RunOu
         The process that makes the references died or hung.
     """
     experiment = find_experiment(project, name)
+    if options.repetitions is not None and not options.quick:
+        raise InputError("a number of repetitions goes with --quick", remedy="what is scored is measured as planned")
     header = open_header(project, experiment, options.resume) if options.resume else None
     builder = open_builder(_backend(experiment, options, header))
     plan = _plan(experiment, builder)
@@ -55,9 +58,23 @@ def run(project: Project, name: str, options: RunOptions, watch: Watch) -> RunOu
             bench = _prepare(request, Path(work), runner, watch)
             bracket = bracket_of(project, bench)
             opened = _open(request, bench, bracket())
+        except OSError as fault:
+            raise _refused(Path(work), fault) from fault
         except Interrupted:
             return RunOutcome(None, Status.ABORTED, INTERRUPTED, [], EXIT_INTERRUPTED, INTERRUPTED)
         return _measure(Campaign(bench, opened.journal, opened.header, bracket, runner, watch))
+
+
+def plan_of(project: Project, name: str, backend: str | None = None) -> Plan:
+    """Derive the plan that ``run`` would freeze for experiment ``name`` with ``backend`` (the experiment's own by default).
+
+    Raises
+    ------
+    InputError
+        There is no such experiment or backend, or the experiment cannot be measured as declared.
+    """
+    experiment = find_experiment(project, name)
+    return _plan(experiment, open_builder(_backend(experiment, RunOptions(backend=backend), None)))
 
 
 def _backend(experiment: ExperimentFolder, options: RunOptions, header: OpenHeader | None) -> str:
@@ -86,7 +103,8 @@ def _prepare(request: Request, work: Path, runner: Runner, watch: Watch) -> Benc
     """Compile, then make inputs and references: all that can fail before anything is measured."""
     plan, builder = request.plan, request.builder
     watch.phase("build", f"{len(plan.experiment.arms)} arms")
-    built = builder.build(plan, request.experiment, work, plan.experiment.protocol.compile_deadline_s)
+    patience = Patience(plan.experiment.protocol.compile_deadline_s, runner.interruption.check)
+    built = builder.build(plan, request.experiment, work, patience)
     for warning in built.warnings:
         watch.warning(warning)
     runner.interruption.check()
@@ -131,5 +149,5 @@ def _refused(folder: Path, fault: OSError) -> ReportgenError:
     return RecordError(
         f"the system refuses: {fault.strerror or fault}",
         where=str(fault.filename or folder),
-        remedy="make room or correct the permissions, then continue with --resume",
+        remedy="make room or correct the permissions; what was archived before is intact",
     )

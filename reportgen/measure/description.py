@@ -6,6 +6,7 @@ import importlib.util
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -114,10 +115,14 @@ class Description:
         good = isinstance(calls, (list, tuple)) and bool(calls) and all(isinstance(call, KernelCall) for call in calls)
         self._expect(good, "kernels", f"must return a list of KernelCall for arm {arm.name!r}")
         for argument in (argument for call in calls for argument in call.args):
-            known = argument.name in buffers if isinstance(argument, Buffer) else isinstance(argument, (int, float))
+            known = argument.name in buffers if isinstance(argument, Buffer) else isinstance(argument, Real)
             self._expect(
                 known, "kernels", f"arm {arm.name!r}: argument {argument!r} is no buffer of the fixture and no number"
             )
+        if arm.symbol:
+            # An experiment that names another arm's function would time that arm twice under two names.
+            own = any(call.symbol == arm.symbol for call in calls)
+            self._expect(own, "kernels", f"never calls {arm.symbol!r}, the entry point of arm {arm.name!r}")
         return tuple(calls)
 
     def bytes_and_flops(self, fixture: Fixture) -> tuple[int, int]:
@@ -140,7 +145,10 @@ class Description:
             self._expect(str(name).isidentifier(), function, f"{name!r} must be a name of letters, digits and _")
             good = isinstance(output, Output) and bool(output.shape) and all(n > 0 for n in output.shape)
             self._expect(good, function, f"{name!r} must be a calls.Output with a shape of positive lengths")
-            self._guarded(f"{function}()", np.dtype, output.dtype)
+            dtype = self._guarded(f"{function}()", np.dtype, output.dtype)
+            self._expect(
+                dtype.kind in "fiub", function, f"{name!r} has dtype {output.dtype!r}, which holds no real numbers"
+            )
         return dict(declared)
 
     def _expect(self, good: bool, function: str, rule: str) -> None:  # noqa: FBT001 - an assertion with a sentence

@@ -168,6 +168,12 @@ class Lab:
         )
         (self.folder / "experiment.toml").write_text(text, encoding="utf-8")
 
+    def arm(self, name: str, body: str, role: str = "candidate") -> str:
+        """Write one more arm's source; its table for the TOML."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / f"{name}.c").write_text(KERNEL.format(symbol=name, body=body), encoding="utf-8")
+        return f'[[arm]]\nname = "{name}"\nrole = "{role}"\nidea = "-"\nfile = "{name}.c"\nsymbol = "{name}"\n\n'
+
     def run(self, at_phase: Callable[[str, str], None] = nothing, **options: Any) -> RunOutcome:
         """Run the real controller in this process."""
         self.seen = Seen(at_phase=at_phase)

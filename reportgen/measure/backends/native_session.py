@@ -9,6 +9,7 @@ import resource
 import statistics
 import time
 from collections.abc import Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +165,7 @@ class NativeSession:
     def _argument(self, place: Slot, argument: Buffer | float) -> _Arg:
         if isinstance(argument, Buffer):
             return _Arg(p=self._views[Slot(place.fixture, place.set, argument.name)].ctypes.data)
-        return _Arg(f=argument) if isinstance(argument, float) else _Arg(i=int(argument))
+        return _Arg(i=int(argument)) if isinstance(argument, Integral) else _Arg(f=float(argument))
 
     def _address(self, arm: str, symbol: str) -> int:
         try:

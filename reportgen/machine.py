@@ -1,0 +1,116 @@
+"""What programs read after ``--json``: the stable shapes, each made of one noun."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from reportgen.model.plan import Plan
+from reportgen.model.result import ComparisonResult, Result
+
+if TYPE_CHECKING:
+    from reportgen.archive.load import Attempt
+    from reportgen.measure.doctor import Finding
+    from reportgen.measure.watching import RunOutcome
+    from reportgen.publish.build import BuildReport
+    from reportgen.publish.verification import VerificationReport
+
+_COMPARISON = ("arm", "baseline", "slice", "headline", "estimate", "low", "high", "verdict", "reason")
+_GATE = ("name", "kind", "slice", "arm", "threshold", "estimate", "end", "outcome", "fixture", "frozen_at")
+_NOISE = ("slice", "null", "of", "low", "high", "floor", "cell_floor")
+
+
+def plan(made: Plan) -> dict[str, Any]:
+    """Count what a plan would measure, and name its digest."""
+    protocol = made.experiment.protocol
+    timed = [fixture for fixture in made.fixtures if not fixture.checks_only]
+    cells = sum(len(made.arms_by_fixture[fixture.name]) for fixture in timed)
+    peers = sum(len(arms) for arms in made.peers_by_fixture.values())
+    return {
+        "name": made.name,
+        "digest": made.digest,
+        "arms": len(made.experiment.arms),
+        "fixtures": len(timed),
+        "check_fixtures": len(made.fixtures) - len(timed),
+        "slices": [piece.name for piece in made.slices],
+        "repetitions": protocol.repetitions,
+        "spares": protocol.spares,
+        "comparisons": len(made.comparisons),
+        "gates": len(made.experiment.gates),
+        "batches": 2 * protocol.repetitions * (cells + peers),
+    }
+
+
+def attempts(found: Sequence[Attempt]) -> list[dict[str, Any]]:
+    """One row an attempt, oldest first."""
+    return [
+        {
+            "id": attempt.manifest.id,
+            "experiment": attempt.manifest.experiment,
+            "kind": attempt.manifest.kind,
+            "status": attempt.status,
+            "reason": attempt.reason,
+            "backend": attempt.manifest.backend,
+            "device": attempt.manifest.device.id,
+            "plan": attempt.manifest.plan,
+            "started_at": attempt.manifest.started_at,
+            "repetitions": attempt.manifest.counts.repetitions,
+            "batches": attempt.manifest.counts.batches,
+            "checks": attempt.manifest.counts.checks,
+            "path": str(attempt.path),
+        }
+        for attempt in found
+    ]
+
+
+def result(scored: Result) -> dict[str, Any]:
+    """Comparisons, gates and noise of a record; null arms stand under ``noise``."""
+    promotions = {(one.arm, one.slice): one.outcome for one in scored.promotions}
+    return {
+        "experiment": scored.experiment,
+        "plan": scored.plan,
+        "comparisons": [
+            {**_pick(one, _COMPARISON), "promotion": _promotion(one, promotions)}
+            for one in scored.comparisons
+            if one.role != "null"
+        ],
+        "gates": [_pick(gate, _GATE) for gate in scored.gates],
+        "noise": [_pick(noise, _NOISE) for noise in scored.noise],
+    }
+
+
+def outcome(finished: RunOutcome) -> dict[str, Any]:
+    """Say how a run ended."""
+    return {
+        "attempt": finished.path and finished.path.name.removesuffix(".partial"),
+        "path": finished.path and str(finished.path),
+        "status": finished.status,
+        "reason": finished.sentence or finished.reason,
+        "failed_arms": list(finished.failed_arms),
+    }
+
+
+def build(report: BuildReport) -> dict[str, Any]:
+    """Say what a build wrote and what it found."""
+    return asdict(report)
+
+
+def verification(report: VerificationReport) -> dict[str, Any]:
+    """Say what was checked and what was found."""
+    return {"passed": not report.findings, "checked": list(report.checked), "findings": list(report.findings)}
+
+
+def doctor(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """One row an examined thing."""
+    return [asdict(finding) for finding in findings]
+
+
+def _promotion(one: ComparisonResult, promotions: dict[tuple[str, str], Any]) -> Any:
+    return promotions.get((one.arm, one.slice))
+
+
+def _pick(noun: msgspec.Struct, names: Sequence[str]) -> dict[str, Any]:
+    return {name: getattr(noun, name) for name in names}

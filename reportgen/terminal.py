@@ -1,0 +1,241 @@
+"""What a person reads in the terminal: tables of the plan, the archive and the verdicts, and a run's progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from reportgen import machine
+from reportgen.archive import layout
+from reportgen.model.plan import Plan
+from reportgen.model.result import ComparisonResult, GateOutcome, Promotion, Result, Verdict
+from reportgen.publish import wording
+
+if TYPE_CHECKING:
+    from reportgen.archive.load import Attempt
+    from reportgen.measure.doctor import Finding
+    from reportgen.measure.watching import RunOutcome
+    from reportgen.publish.build import BuildReport
+    from reportgen.publish.verification import VerificationReport
+
+_STYLES: dict[str, str] = {
+    Verdict.FASTER: "green",
+    Verdict.SLOWER: "red",
+    Verdict.INVALID: "bold red",
+    Promotion.ADOPT: "green",
+    GateOutcome.PASSES: "green",
+    GateOutcome.FAILS: "red",
+    GateOutcome.INVALID: "bold red",
+}
+_SECONDS_PER_MINUTE = 60
+_REPETITION = "repetition"
+
+
+def plan(made: Plan) -> RenderableType:
+    """Say what would be measured: counts, slices, arms and comparisons."""
+    facts = machine.plan(made)
+    head = Text.assemble(
+        (made.experiment.title, "bold"),
+        f"\n{made.experiment.question}\n",
+        f"\nplan {made.digest}\n",
+        f"{facts['repetitions']} repetitions, each a fresh process, and {facts['spares']} spare\n",
+        f"{facts['arms']} arms x {facts['fixtures']} fixtures in {wording.plural(len(made.slices), 'slice')}"
+        f" (and {facts['check_fixtures']} for checks only): {wording.count(facts['batches'])} scored batches\n",
+    )
+    arms = _table("arm", "role", "idea")
+    for arm in made.experiment.arms:
+        arms.add_row(arm.name, str(arm.role), arm.idea)
+    judged = [f"{one.candidate} / {one.baseline}" for one in made.comparisons]
+    return Group(head, arms, Text(f"\ntime ratios judged: {', '.join(judged)}"))
+
+
+def attempts(found: Sequence[Attempt]) -> RenderableType:
+    """List every attempt with its status and reason."""
+    if not found:
+        return Text("no attempt yet; measure one: reportgen run NAME")
+    table = _table("attempt", "experiment", "kind", "status", "reason")
+    for attempt in found:
+        status = Text(attempt.status, style="green" if attempt.status == "scored" else "")
+        table.add_row(attempt.id, attempt.manifest.experiment, str(attempt.manifest.kind), status, attempt.reason)
+    return table
+
+
+def result(scored: Result, attempts: Sequence[Attempt]) -> RenderableType:
+    """Lay out the verdicts of the attempts that speak together, a table a slice."""
+    devices = sorted({f"{one.manifest.device.model} ({one.manifest.device.id})" for one in attempts})
+    head = [Text.assemble((f"{scored.experiment}@{scored.plan[:6]}", "bold"), f" on {', '.join(devices)}")]
+    if any(one.manifest.device.kind == "simulated" for one in attempts):
+        head.append(Text(wording.SIMULATED, style="bold red"))
+    slices = dict.fromkeys(one.slice for one in scored.comparisons)
+    tables = [verdict_table(scored, name) for name in slices]
+    gates = [gate_table(scored)] if scored.gates else []
+    return Group(*head, Text(wording.DIRECTION), *tables, *gates, _noise(scored))
+
+
+def verdict_table(scored: Result, name: str) -> Table:
+    """Lay out a slice, one row a comparison; null arms stand in the line about noise."""
+    promotions = {one.arm: one.outcome for one in scored.promotions if one.slice == name}
+    table = _table("arm", "against", "headline", "estimate", "interval", "verdict", "promotion")
+    table.title = wording.slice_name(name)
+    for column in table.columns[:5]:
+        column.no_wrap = True
+    for column in table.columns[2:4]:
+        column.justify = "right"
+    for one in scored.comparisons:
+        if one.role == "null" or one.slice != name:
+            continue
+        promoted = promotions.get(one.arm, "") if one.baseline_role == "incumbent" else ""
+        reason = str(one.reason).replace("_", " ")
+        table.add_row(
+            one.arm,
+            one.baseline,
+            wording.change(one.headline, plain=True),
+            wording.change(one.estimate, plain=True),
+            wording.interval(one.low, one.high, plain=True),
+            _styled(one.verdict, f"{wording.verdict(one.verdict, plain=True)}: {reason}"),
+            _styled(promoted, str(promoted)),
+        )
+    return table
+
+
+def gate_table(scored: Result) -> Table:
+    """One row a gate, arm and slice."""
+    table = _table("gate", "arm", "slice", "outcome", "decided by")
+    table.title = "gates"
+    for gate in scored.gates:
+        table.add_row(
+            gate.name,
+            gate.arm,
+            wording.slice_name(gate.slice),
+            _styled(gate.outcome, str(gate.outcome)),
+            gate.fixture or "",
+        )
+    return table
+
+
+def outcome(finished: RunOutcome) -> RenderableType:
+    """Say how a run ended and where it lies."""
+    if finished.path is None:
+        return Text(f"nothing was measured: {finished.reason}")
+    lines = [f"{finished.status}: {finished.path}"]
+    if finished.reason and finished.reason != finished.sentence:
+        lines.append(finished.reason)
+    if layout.is_open(finished.path):
+        lines.append(f"continue with --resume {layout.attempt_id_of(finished.path)}")
+    return Text("\n".join(lines))
+
+
+def build(report: BuildReport) -> RenderableType:
+    """Say what a build wrote and what it found."""
+    lines = [Text(str(problem)) for problem in [*report.problems, *report.warnings]]
+    return Group(*lines, Text(f"{wording.plural(report.pages, 'page')} in {report.out}"))
+
+
+def verification(report: VerificationReport) -> RenderableType:
+    """Each finding on a line, then what was checked."""
+    lines = [Text(finding, style="red") for finding in report.findings]
+    verb = "FAILED" if report.findings else "verified"
+    return Group(*lines, Text(f"{verb}: {'; '.join(report.checked)}"))
+
+
+def doctor(findings: Sequence[Finding]) -> RenderableType:
+    """Say what this machine can measure, and what is missing."""
+    table = _table("", "what", "found", "what to do")
+    for finding in findings:
+        mark = Text("ok", style="green") if finding.ok else Text("missing", style="yellow")
+        table.add_row(mark, finding.name, finding.sentence, finding.remedy)
+    return table
+
+
+class Progress:
+    """A run's progress: repetitions done, time left, and the current interval of each comparison.
+
+    A ``Watch`` and a context manager; ``interim`` turns the plan and the rows so far into a result. Where the console is
+    no terminal, a line a repetition is printed instead of a live table.
+    """
+
+    def __init__(
+        self, console: Console, made: Plan, interim: Callable[[Plan, Sequence[dict[str, Any]]], Result]
+    ) -> None:
+        self._console, self._plan, self._interim = console, made, interim
+        self._line = ""
+        self._table: RenderableType = Text("")
+        self._live = Live(console=console, transient=True, auto_refresh=False) if console.is_terminal else None
+
+    def __enter__(self) -> Self:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live:
+            self._live.stop()
+
+    def phase(self, name: str, detail: str = "") -> None:
+        """Show what begins; without a terminal the end of a repetition says enough."""
+        if self._live or name != _REPETITION:
+            self._say(f"{name}: {detail}" if detail else name)
+
+    def repetition_done(self, done: int, planned: int, seconds_left: float, rows: Sequence[dict[str, Any]]) -> None:
+        """Note that a repetition was accepted or lost."""
+        self._say(f"{done} of {planned} repetitions, {_duration(seconds_left)} left")
+        if rows and self._live:
+            self._table = _intervals(self._interim(self._plan, rows))
+            self._refresh()
+
+    def warning(self, sentence: str) -> None:
+        """Say something that the reader of the record should know."""
+        self._console.print(Text(f"note: {sentence}", style="yellow"))
+
+    def _say(self, line: str) -> None:
+        self._line = line
+        if self._live:
+            self._refresh()
+        else:
+            self._console.print(Text(line))
+
+    def _refresh(self) -> None:
+        if self._live:
+            self._live.update(Group(self._table, Text(self._line, style="bold")), refresh=True)
+
+
+def _intervals(scored: Result) -> Table:
+    table = _table("slice", "arm", "against", "estimate", "interval so far")
+    for one in scored.comparisons:
+        table.add_row(wording.slice_name(one.slice), one.arm, one.baseline, *_so_far(one))
+    return table
+
+
+def _so_far(one: ComparisonResult) -> tuple[str, str]:
+    return wording.change(one.estimate, plain=True), wording.interval(one.low, one.high, plain=True)
+
+
+def _noise(scored: Result) -> Text:
+    floors = {noise.slice: noise.floor for noise in scored.noise}
+    said = [f"{wording.slice_name(name)} {wording.share(floor, plain=True)}" for name, floor in floors.items()]
+    least = wording.share(scored.smallest_effect, plain=True)
+    return Text(f"noise floor (identical code, compiled twice): {'; '.join(said)}; smallest effect of interest {least}")
+
+
+def _table(*headers: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", title_style="bold", title_justify="left")
+    for header in headers:
+        table.add_column(header, overflow="fold")
+    return table
+
+
+def _styled(value: str, text: str) -> Text:
+    return Text(text, style=_STYLES.get(value, ""))
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), _SECONDS_PER_MINUTE)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -1,0 +1,100 @@
+"""Arms that compute something wrong: still timed, named, never a ratio."""
+
+from __future__ import annotations
+
+from reportgen.model.record import Status
+from tests.measure.lab import RIGHT, Lab
+
+SPOILT = {
+    "nan": RIGHT + " y[5] = 0.0f / 0.0f;",
+    "head": "int64_t n = a[2].i; for (int64_t h = 0; h < 4; h++) for (int64_t i = 0; i < n; i++)"
+    " y[(h == 3 ? 2 : h) * n + i] = 2.0f * x[h * n + i];",
+    "partial": "for (int64_t i = 0; i < 4 * a[2].i - 1; i++) y[i] = 2.0f * x[i];",
+    "drift": "static int64_t launches; float gain = ++launches > 100 ? 3.0f : 2.0f;"
+    " for (int64_t i = 0; i < 4 * a[2].i; i++) y[i] = gain * x[i];",
+    "mutates": RIGHT + " x[0] = 1.0f;",
+}
+FAILURES = {
+    ("nan", "before", "value", 1, 256),
+    ("nan", "after", "value", 1, 256),
+    ("head", "before", "value", 128, 256),  # the third head is the fourth's, the fourth is never written
+    ("head", "after", "value", 128, 256),
+    ("partial", "before", "value", 1, 256),
+    ("partial", "after", "value", 1, 256),
+    ("drift", "after", "value", 256, 256),
+    ("mutates", "before", "inputs", 1, 1),
+    ("mutates", "after", "inputs", 1, 1),
+}
+
+
+def test_wrong_arms_are_named_and_the_attempt_still_scored(lab: Lab) -> None:
+    """NaN, a wrong head offset, a partial write, drift and spoilt inputs are found; every arm was timed equally often."""
+    lab.write(more="".join(lab.arm(name, body) for name, body in SPOILT.items()), repetitions=1, least_batch_ms=0.5)
+    outcome = lab.run()
+    attempt = lab.load(outcome)
+    assert (Status.SCORED, 1, sorted(SPOILT)) == (outcome.status, outcome.exit_status, outcome.failed_arms)
+    assert (
+        "arm drift, fixture n=64, after timing: 256 of 256 elements of y differ from the reference" == outcome.sentence
+    )
+    failed = attempt.checks[~attempt.checks["passed"]]
+    columns = ("arm", "when", "kind", "mismatches", "elements")
+    assert FAILURES == set(zip(*(failed[column] for column in columns), strict=True))
+    assert {2} == set(attempt.batches[~attempt.batches["warmup"]].groupby("arm").size())
+
+
+def test_an_arm_that_spoils_inputs_once_while_timed_makes_every_arm_fail(lab: Lab) -> None:
+    """Nobody can tell whose times were taken on which inputs, so none is believed."""
+    spoils = "static int64_t launches; if (++launches == 100) x[0] = 1.0f; " + RIGHT
+    lab.write(idea=spoils, repetitions=1, least_batch_ms=0.5)
+    outcome = lab.run()
+    assert (["again", "base", "idea"], 1) == (outcome.failed_arms, outcome.exit_status)
+
+
+def test_an_arm_that_must_equal_its_control_bit_for_bit_is_held_to_it(lab: Lab) -> None:
+    """A difference within the tolerance fails the bitwise check alone."""
+    slightly = "for (int64_t i = 0; i < 4 * a[2].i; i++) y[i] = 2.0f * x[i] * 1.0000001f;"
+    lab.write(idea=slightly, repetitions=1, idea_keys='bitwise = true\ncontrol = "base"')
+    outcome = lab.run()
+    checks = lab.load(outcome).checks
+    assert {"bitwise"} == set(checks[~checks["passed"]]["kind"])
+    assert "differ from arm base bit for bit" in outcome.sentence
+
+
+def test_a_floor_is_timed_but_not_held_to_the_reference(lab: Lab) -> None:
+    """An empty kernel fails nothing, and its short batches do not lengthen the others'."""
+    (lab.folder / "floor.c").write_text(
+        '#include "reportgen_native.h"\nvoid empty(const reportgen_arg *a) { (void)a; }\n'
+    )
+    floor = '[[arm]]\nname = "floor"\nrole = "floor"\nidea = "nothing"\nfile = "floor.c"\nsymbol = "empty"'
+    lab.write(more=floor, repetitions=1, sizes="[4096]")
+    outcome = lab.run()
+    attempt = lab.load(outcome)
+    assert ([], 0) == (outcome.failed_arms, outcome.exit_status)
+    assert {"inputs"} == set(attempt.checks[attempt.checks["arm"] == "floor"]["kind"])
+    scored = attempt.batches[~attempt.batches["warmup"]]
+    shortest = scored.groupby("arm")["elapsed_ns"].min()
+    assert 1 == scored["launches"].nunique()
+    assert shortest["floor"] < shortest["base"] / 4
+
+
+def test_a_fixture_that_is_only_checked_is_never_timed(lab: Lab) -> None:
+    """Its checks are in the record, its batches are not."""
+    lab.write(more="[[fixture]]\nvalues = { n = 10 }\nchecks_only = true", repetitions=1)
+    attempt = lab.load(lab.run())
+    assert {"n=64", "n=10"} == set(attempt.checks["fixture"])
+    assert {"n=64"} == set(attempt.batches["fixture"])
+
+
+def test_every_set_of_a_rotating_fixture_is_checked(lab: Lab) -> None:
+    """An arm that is wrong on one copy of the input only is found, and the copy is named."""
+    lab.write(
+        program=(lab.folder / "experiment.py").read_text() + "\n\ndef sets(fixture):\n    return 3\n",
+        idea="static int64_t launches; float gain = launches++ % 3 == 1 ? 3.0f : 2.0f;"
+        " for (int64_t i = 0; i < 4 * a[2].i; i++) y[i] = gain * x[i];",
+        repetitions=1,
+    )
+    attempt = lab.load(lab.run())
+    failed = attempt.checks[~attempt.checks["passed"]]
+    assert {"y[1]"} == set(failed["output"])
+    assert {"y[0]", "y[1]", "y[2]", "inputs"} == set(attempt.checks["output"])
+    assert (attempt.batches["launches"] % 3 == 0).all()

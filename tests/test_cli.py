@@ -1,0 +1,205 @@
+"""The commands as a user meets them: what they print, and with what status they end."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+EXPERIMENT = """
+schema_version = 1
+title = "Two of a kind <script>alert('ü')</script>"
+question = "Does the second differ?"
+backend = "fake"
+slicing = ["size"]
+
+[axes]
+size = [1, 2]
+rows = [4, 8, 16]
+
+[protocol]
+repetitions = 6
+spares = 1
+
+[fake]
+base_ns = 20000.0
+ratio = { candidate = 0.9 }
+
+[[arm]]
+name = "incumbent"
+role = "incumbent"
+idea = "as it is"
+
+[[arm]]
+name = "candidate"
+role = "candidate"
+idea = "as it might be"
+
+[[arm]]
+name = "null_incumbent"
+role = "null"
+of = "incumbent"
+idea = "as it is, again"
+
+[[gate]]
+name = "worth_it"
+kind = "headline"
+arms = ["candidate"]
+vs = "incumbent"
+threshold = 0.02
+"""
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Path:
+    """Make a lab with one simulated experiment whose candidate takes a tenth less time."""
+    return make_lab(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def measured_lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Measure once, for tests that only read."""
+    made = make_lab(tmp_path_factory.mktemp("measured"))
+    ran = reportgen(made, "run", "pair")
+    assert ran.returncode == 0, ran.stderr
+    assert "6 of 6 repetitions" in ran.stderr
+    assert "candidate" in ran.stdout
+    return made
+
+
+def make_lab(root: Path) -> Path:
+    """Write the experiment into a lab at ``root``."""
+    folder = root / "kernels" / "pair"
+    folder.mkdir(parents=True)
+    (folder / "experiment.toml").write_text(EXPERIMENT, encoding="utf-8")
+    return root
+
+
+def reportgen(lab: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command on the lab."""
+    return subprocess.run(
+        [sys.executable, "-m", "reportgen", *arguments, "--project", str(lab)],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_from_plan_to_verdicts(measured_lab: Path):
+    """Plan, run, attempts and show agree with one another and with the simulated truth."""
+    lab = measured_lab
+    planned = json.loads(reportgen(lab, "plan", "pair", "--json").stdout)
+    assert {"batches": 2 * 6 * 3 * 6, "fixtures": 6, "repetitions": 6}.items() <= planned.items()
+
+    (attempt,) = json.loads(reportgen(lab, "attempts", "--json").stdout)
+    assert {"experiment": "pair", "kind": "timing", "status": "scored", "batches": 216, "backend": "fake"}.items() <= (
+        attempt.items()
+    )
+    assert attempt["plan"] == planned["digest"]
+
+    shown = json.loads(reportgen(lab, "show", "pair", "--json").stdout)
+    verdicts = {(one["slice"], one["arm"]): (one["verdict"], one["promotion"]) for one in shown["comparisons"]}
+    faster = ("faster", "not attributable")
+    assert verdicts == {("size=1", "candidate"): faster, ("size=2", "candidate"): faster}
+    assert {("worth_it", "passes")} == {(gate["name"], gate["outcome"]) for gate in shown["gates"]}
+    assert {"null_incumbent"} == {noise["null"] for noise in shown["noise"]}
+
+
+def test_an_excluded_attempt_speaks_no_more(lab: Path, measured_lab: Path):
+    """After `exclude` the attempt is listed with its reason and forms no record."""
+    shutil.copytree(measured_lab / "runs", lab / "runs")
+    (attempt,) = json.loads(reportgen(lab, "attempts", "--json").stdout)
+    excluded = reportgen(lab, "exclude", attempt["id"], "--reason", "the fan was off")
+    assert excluded.returncode == 0, excluded.stderr
+    (after,) = json.loads(reportgen(lab, "attempts", "--json").stdout)
+    assert ("excluded", "the fan was off") == (after["status"], after["reason"])
+    shown = reportgen(lab, "show", "pair")
+    assert shown.returncode == 2
+    assert "no scored attempt" in shown.stderr
+
+
+def test_an_interrupted_run_says_how_to_go_on_and_does(lab: Path):
+    """Ctrl-C ends with 130 and names the attempt; --resume completes it to a scored one."""
+    toml = lab / "kernels" / "pair" / "experiment.toml"
+    toml.write_text(EXPERIMENT.replace("repetitions = 6", "repetitions = 12"), encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "reportgen", "run", "pair", "--project", str(lab)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not list(lab.glob("runs/pair/*.partial/journal.jsonl")):
+        time.sleep(0.05)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    printed, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "--resume" in printed
+    assert "Traceback" not in said
+    (attempt,) = json.loads(reportgen(lab, "attempts", "--json").stdout)
+    assert attempt["status"] == "aborted"
+    resumed = reportgen(lab, "run", "pair", "--resume", attempt["id"])
+    assert resumed.returncode == 0, resumed.stderr
+    (after,) = json.loads(reportgen(lab, "attempts", "--json").stdout)
+    assert (attempt["id"], "scored", 12) == (after["id"], after["status"], after["repetitions"])
+
+
+MISUSE = {
+    "no such experiment": (("plan", "nothing"), "no experiment named 'nothing'"),
+    "no such backend": (("run", "pair", "--backend", "abacus"), "abacus"),
+    "no such attempt": (("exclude", "20260101T000000Z-fake-000000", "--reason", "x"), "no attempt named"),
+    "nothing measured yet": (("show", "pair"), "no scored attempt"),
+    "no such option": (("run", "pair", "--fast"), "--fast"),
+    "no such command": (("measure",), "measure"),
+    "nothing to verify": (("verify", "nowhere.zip"), "nowhere.zip"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "named"), MISUSE.values(), ids=MISUSE)
+def test_misuse_is_one_line_and_status_2(lab: Path, arguments: tuple[str, ...], named: str):
+    """What, where and what to do, on one line; never a traceback."""
+    extra = [] if arguments[0] in ("measure", "verify") else ["--project", str(lab)]
+    finished = subprocess.run(
+        [sys.executable, "-m", "reportgen", *arguments, *extra],
+        cwd=lab,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (2, 1) == (finished.returncode, len(finished.stderr.splitlines())), finished.stderr
+    assert finished.stderr.startswith("reportgen: ")
+    assert named in finished.stderr
+
+
+def test_json_is_all_that_is_printed(lab: Path):
+    """A program may read standard output whole, whatever a run tells people meanwhile."""
+    ran = reportgen(lab, "run", "pair", "--quick", "--json")
+    told = json.loads(ran.stdout)
+    assert ("complete", 0) == (told["status"], ran.returncode)
+    assert Path(told["path"]).is_dir()
+
+
+def test_a_failing_arm_is_named_with_status_1(lab: Path):
+    """The attempt is scored, the arm invalid, the run a finding."""
+    toml = lab / "kernels" / "pair" / "experiment.toml"
+    toml.write_text(
+        EXPERIMENT.replace("[[arm]]", "[[fake.fault]]\nkind = 'nan'\narm = 'candidate'\n\n[[arm]]", 1), encoding="utf-8"
+    )
+    ran = reportgen(lab, "run", "pair")
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "arm candidate" in ran.stderr
+    shown = json.loads(reportgen(lab, "show", "pair", "--json").stdout)
+    assert {("invalid", "arm_failed_check")} == {(one["verdict"], one["reason"]) for one in shown["comparisons"]}
