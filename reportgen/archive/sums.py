@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 from reportgen.archive import layout
@@ -54,10 +55,13 @@ def read_sums(folder: Path) -> dict[str, str]:
     return sums
 
 
-def check_sums(folder: Path) -> list[str]:
-    """Compare ``folder`` with its ``SHA256SUMS``: one sentence for each file changed, missing or extra."""
+def check_sums(folder: Path, beside: Collection[str] = ()) -> list[str]:
+    """Compare ``folder`` with its ``SHA256SUMS``: one sentence for each file changed, missing or extra.
+
+    Files named in ``beside`` may lie there unlisted.
+    """
     sums = read_sums(folder)
-    present = [name for name in files_under(folder) if name != layout.SUMS]
+    present = [name for name in files_under(folder) if name != layout.SUMS and (name in sums or name not in beside)]
     findings = [f"{name}: is missing" for name in sorted(set(sums) - set(present))]
     findings += [f"{name}: is not listed in {layout.SUMS}" for name in sorted(set(present) - set(sums))]
     for name in sorted(set(sums) & set(present)):

@@ -11,7 +11,7 @@ from typing import Any
 from reportgen.archive.journal import Journal, OpenHeader, read_journal
 from reportgen.errors import FindingError, ReportgenError
 from reportgen.measure.answers import Answer, Runner
-from reportgen.measure.completeness import missing, other_inputs
+from reportgen.measure.completeness import missing, other_inputs, short_batches
 from reportgen.measure.draws import schedule_seed
 from reportgen.measure.exclusion import broken_rules, highest_clock_mhz, tagged
 from reportgen.measure.identity import first_difference
@@ -106,7 +106,8 @@ class Campaign:
         job, layout = self.bench.repetition_job(turn.repetition, self._frame(), replays)
         answer, changed = self._bracketed(job, f"repetition-{turn.repetition:03d}")
         rows = tagged(answer.batches, self.bench.plan.experiment.protocol.exclude, self._highest_clock(answer))
-        facts = answer.facts | {"layout": layout_facts(layout), "orders": job.orders}
+        short = short_batches(job, rows)
+        facts = answer.facts | {"layout": layout_facts(layout), "orders": job.orders, "short_batches": short}
         if turn.replaces is not None:
             facts[REPLACES] = turn.replaces
         left_out = self._why_left_out(job, answer) or broken_rules(rows)
@@ -116,6 +117,9 @@ class Campaign:
         if left_out:
             self.journal.event("repetition left out", repetition=turn.repetition, reason=left_out)
             self.watch.warning(f"repetition {turn.repetition} is left out: {left_out}")
+        if short:
+            least_ms = self.bench.plan.experiment.protocol.least_batch_ms
+            self.watch.warning(f"repetition {turn.repetition}: {short} batches are shorter than {least_ms:g} ms")
         _refuse_change(changed)
         self._tell()
 

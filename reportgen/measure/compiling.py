@@ -7,16 +7,28 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from reportgen.errors import InputError
+
+POLL_S = 0.2
 
 _COMPLAINT = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$", re.MULTILINE)
 _LINKER = re.compile(r"^.*(?:undefined reference|cannot find|multiple definition|error:).*$", re.MULTILINE)
 
 
-def compile_one(command: Sequence[str], folder: Path, deadline_s: float, what: str) -> None:
+@dataclass(frozen=True)
+class Patience:
+    """How long a compiler may take, in seconds, and what is asked meanwhile: ``check`` raises to end it."""
+
+    deadline_s: float
+    check: Callable[[], None]
+
+
+def compile_one(command: Sequence[str], folder: Path, what: str, patience: Patience) -> None:
     """Run a compiler in ``folder``; ``what`` names what it compiles.
 
     The locale is fixed for its messages, and the time of day hidden, so that equal sources give equal files.
@@ -28,27 +40,41 @@ def compile_one(command: Sequence[str], folder: Path, deadline_s: float, what: s
     """
     if shutil.which(command[0]) is None:
         raise InputError(f"no C compiler {command[0]!r}", remedy="install one, or name one in the variable CC")
-    environment = {**os.environ, "LC_ALL": "C", "SOURCE_DATE_EPOCH": "0"}
     with subprocess.Popen(  # noqa: S603 - the user's own compiler, no shell
         command,
         cwd=folder,
-        env=environment,
+        env={**os.environ, "LC_ALL": "C", "SOURCE_DATE_EPOCH": "0"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         start_new_session=True,
     ) as process:
         try:
-            _, complaints = process.communicate(timeout=deadline_s)
-        except subprocess.TimeoutExpired as fault:
+            complaints = _await(process, patience)
+        except BaseException:
             os.killpg(process.pid, signal.SIGKILL)
-            raise InputError(
-                f"compiling {what} takes longer than {deadline_s:g} s",
-                where=str(folder),
-                remedy="simplify the source or raise protocol.compile_deadline_s",
-            ) from fault
+            raise
+    if complaints is None:
+        raise InputError(
+            f"compiling {what} takes longer than {patience.deadline_s:g} s",
+            where=str(folder),
+            remedy="simplify the source or raise protocol.compile_deadline_s",
+        )
     if process.returncode != 0:
         raise _refusal(complaints.decode(errors="replace"), folder, what)
+
+
+def _await(process: subprocess.Popen[bytes], patience: Patience) -> bytes | None:
+    """Wait for the compiler; what it complained of, or ``None`` if it was stopped at the deadline."""
+    end_s = time.monotonic() + patience.deadline_s
+    while time.monotonic() < end_s:
+        patience.check()
+        try:
+            return process.communicate(timeout=POLL_S)[1]
+        except subprocess.TimeoutExpired:
+            continue
+    os.killpg(process.pid, signal.SIGKILL)
+    return None
 
 
 def _refusal(text: str, folder: Path, compiled: str) -> InputError:

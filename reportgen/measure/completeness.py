@@ -39,3 +39,10 @@ def other_inputs(described: Mapping[str, Described], seen: Mapping[str, Mapping[
             if described[fixture].hashes[f"{INPUTS}{name}"] != sha256:
                 return f"input {name} of fixture {fixture} is not the one that the reference was made from"
     return ""
+
+
+def short_batches(job: Job, batches: Iterable[Row]) -> int:
+    """Count scored batches shorter than the protocol's least length; a floor's may be."""
+    bound = {arm.name for arm in job.arms if arm.calibrated}
+    scored = [row for row in batches if not row["warmup"] and row["arm"] in bound]
+    return sum(1 for row in scored if row["elapsed_ns"] < job.least_batch_ns)

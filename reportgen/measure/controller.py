@@ -14,6 +14,7 @@ from reportgen.measure.backends.builders import open_builder
 from reportgen.measure.backends.interface import Builder
 from reportgen.measure.campaign import Campaign, CannotCompleteError, SourcesChangedError
 from reportgen.measure.closing import INTERRUPTED, close_complete, close_early, leave_open
+from reportgen.measure.compiling import Patience
 from reportgen.measure.interruption import Interrupted, Interruption
 from reportgen.measure.jobs import Bench, Described
 from reportgen.measure.locking import device_lock
@@ -102,7 +103,8 @@ def _prepare(request: Request, work: Path, runner: Runner, watch: Watch) -> Benc
     """Compile, then make inputs and references: all that can fail before anything is measured."""
     plan, builder = request.plan, request.builder
     watch.phase("build", f"{len(plan.experiment.arms)} arms")
-    built = builder.build(plan, request.experiment, work, plan.experiment.protocol.compile_deadline_s)
+    patience = Patience(plan.experiment.protocol.compile_deadline_s, runner.interruption.check)
+    built = builder.build(plan, request.experiment, work, patience)
     for warning in built.warnings:
         watch.warning(warning)
     runner.interruption.check()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -22,10 +23,17 @@ PACKAGE_ROOT = Path(reportgen.__file__).resolve().parent.parent
 
 
 def recorded_environment() -> dict[str, str]:
-    """Variables of every timed process that the record keeps, less the attempt's id."""
-    return FIXED | {name: os.environ[name] for name in KEPT if name in os.environ}
+    """Variables of every timed process as the record keeps them: fixed ones as they are, kept ones as hashes.
+
+    The kept ones list folders of the machine: whether they changed matters, what they are called is nobody's business.
+    """
+    return FIXED | {name: f"sha256:{hashlib.sha256(value.encode()).hexdigest()}" for name, value in _kept().items()}
 
 
 def worker_environment(attempt_id: str) -> dict[str, str]:
     """All variables of a timed process of that attempt; this very package is the one that it imports."""
-    return recorded_environment() | {ATTEMPT: attempt_id, "PYTHONPATH": str(PACKAGE_ROOT)}
+    return FIXED | _kept() | {ATTEMPT: attempt_id, "PYTHONPATH": str(PACKAGE_ROOT)}
+
+
+def _kept() -> dict[str, str]:
+    return {name: os.environ[name] for name in KEPT if name in os.environ}

@@ -52,7 +52,7 @@ def judged_comparisons(experiment: Experiment, arms: Arms, where: str) -> list[C
         asks for a comparison that cannot be made.
     """
     found = [comparison for arm in arms.arms for comparison in _of_arm(arm, arms, where)]
-    found += [declared for declared in experiment.comparisons if declared not in found]
+    found += experiment.comparisons
     unique = [comparison for i, comparison in enumerate(found) if comparison not in found[:i]]
     for comparison in unique:
         _check_shared(comparison, arms, where)
@@ -119,7 +119,7 @@ def _of_arm(arm: Arm, arms: Arms, where: str) -> Iterator[Comparison]:
     if arm.role in AGAINST_INCUMBENT:
         incumbent = incumbent_of(arm, arms, where)
         yield Comparison(candidate=arm.name, baseline=incumbent)
-        if control is not None and control != incumbent:
+        if control is not None:
             yield Comparison(candidate=arm.name, baseline=control)
     elif arm.role is Role.NULL and arm.of is not None:
         yield Comparison(candidate=arm.name, baseline=arm.of)

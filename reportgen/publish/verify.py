@@ -27,7 +27,7 @@ from reportgen.publish.verify_numbers import recompute
 SCHEMA_VERSION = 1
 TOLERANCE = 1e-12
 SUMS = "SHA256SUMS"
-PAGE, ZIP = "index.html", "record.zip"  # beside a record on a site, no part of it
+PAGE, ZIP = "index.html", "record.zip"  # pages and downloads that a site has beside a record
 VERSIONED_LINES = ("events.jsonl", "repetitions.jsonl")
 NOT_RECOMPUTED = {"schema_version", "frozen_at"}
 IDENTITY = {
@@ -56,17 +56,25 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def check_sums(folder: Path, prefix: str = "") -> Iterator[str]:
-    """Compare a folder with its SHA256SUMS: each file changed, missing or extra."""
-    listed = {}
+def read_sums(folder: Path, prefix: str = "") -> tuple[dict[str, str], list[str]]:
+    """Read SHA256SUMS: hash by path, and a line for each thing wrong with it."""
+    listed, wrong = {}, []
     for number, line in enumerate((folder / SUMS).read_text("utf-8", "replace").splitlines(), start=1):
         match = re.fullmatch(r"([0-9a-f]{64})  (\S.*)", line)
         if match is None or match[2].startswith("/") or ".." in PurePosixPath(match[2]).parts:
-            yield f"{prefix}{SUMS}:{number}: is no line of `sha256  path`"
+            wrong.append(f"{prefix}{SUMS}:{number}: is no line of `sha256  path`")
         else:
             listed[match[2]] = match[1]
+    return listed, wrong
+
+
+def check_sums(folder: Path, prefix: str = "") -> Iterator[str]:
+    """Compare a folder with its SHA256SUMS: each file changed, missing or extra."""
+    listed, wrong = read_sums(folder, prefix)
+    yield from wrong
     found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if not path.is_dir()}
-    ignored = {name for name in found if name in {SUMS, ZIP} or PurePosixPath(name).name == PAGE}
+    pages = {name for name in found if PurePosixPath(name).name == PAGE}
+    ignored = {SUMS, ZIP} | pages
     for name in sorted(set(listed) | (set(found) - ignored)):
         if name not in found:
             yield f"{prefix}{name}: is missing"

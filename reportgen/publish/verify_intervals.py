@@ -27,9 +27,9 @@ def median(values: Iterable[float | None]) -> Any:
 
 
 @cache
-def rank_of(n: int) -> int | None:
-    """Rule 3: the largest l >= 1 with 40 sum_{i<l} C(n, i) <= 2^n, or None."""
-    return max((at for at in range(1, n + 1) if 40 * sum(comb(n, i) for i in range(at)) <= 2**n), default=None)
+def rank_of(n: int, sides: int = 40) -> int | None:
+    """Rule 3: the largest l >= 1 with 40 sum_{i<l} C(n, i) <= 2^n, or None; 1 in ``sides`` may lie beyond an end."""
+    return max((at for at in range(1, n + 1) if sides * sum(comb(n, i) for i in range(at)) <= 2**n), default=None)
 
 
 def order_interval(values: Iterable[float | None]) -> Any:
@@ -60,13 +60,13 @@ def median_law(n: int) -> list[tuple[int, int, int]]:
     return law
 
 
-def percentile_ends(values: list[float], weights: list[int]) -> Any:
-    """Give the smallest values whose cumulative share reaches 2.5 % and 97.5 %; shares are compared in whole numbers."""
+def percentile_ends(values: list[float], weights: list[int], fortieths: tuple[int, int] = (1, 39)) -> Any:
+    """Give the smallest values whose cumulative share reaches two levels; shares are compared in whole numbers."""
     total, seen = sum(weights), 0
     ends: list[float] = []
     for value, weight in sorted(zip(values, weights, strict=True)):
         seen += weight
-        while len(ends) < 2 and 40 * seen >= (1, 39)[len(ends)] * total:
+        while len(ends) < 2 and 40 * seen >= fortieths[len(ends)] * total:
             ends.append(value)
     return {"low": ends[0], "high": ends[1]} if ends else None
 

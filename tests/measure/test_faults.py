@@ -70,10 +70,10 @@ def test_a_kernel_that_segfaults_aborts_the_attempt_and_is_named(lab: Lab) -> No
 
 def test_a_kernel_that_hangs_is_stopped_at_the_deadline(lab: Lab) -> None:
     """The process is gone, the reason names the arm."""
-    lab.write(idea=HANG, silence_deadline_s=0.7)
+    lab.write(idea=HANG, silence_deadline_s=2)
     outcome = lab.run()
     assert (Status.ABORTED, 1) == (outcome.status, outcome.exit_status)
-    assert "calibrate arm idea n=64: the timed process said nothing for 0.7 s" in outcome.reason
+    assert "calibrate arm idea n=64: the timed process said nothing for 2 s" in outcome.reason
     assert no_process_is_left()
 
 
@@ -94,10 +94,10 @@ def test_a_repetition_that_dies_is_replaced_by_a_spare_with_the_same_orders(lab:
 
 def test_a_repetition_that_hangs_is_replaced_too(lab: Lab) -> None:
     """The silence deadline ends it."""
-    lab.write(backend="fake", silence_deadline_s=0.7, more=fault("hang", arm="idea", repetition=1))
+    lab.write(backend="fake", silence_deadline_s=2, more=fault("hang", arm="idea", repetition=1))
     outcome = lab.run()
     assert Status.SCORED == outcome.status
-    assert "said nothing for 0.7 s" in repetitions_of(lab.load(outcome))[1]
+    assert "said nothing for 2 s" in repetitions_of(lab.load(outcome))[1]
 
 
 def test_a_worker_that_raises_is_replaced_and_its_traceback_kept_in_the_log(lab: Lab) -> None:

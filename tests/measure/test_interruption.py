@@ -101,6 +101,31 @@ def test_ctrl_c_in_the_middle_of_a_batch_stops_the_timed_process(lab: Lab) -> No
     assert not psutil.pid_exists(seen[0])
 
 
+def test_ctrl_c_while_a_compiler_is_slow_ends_the_compiler_too(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for a compiler that nobody needs any more."""
+    slow = lab.root / "slow-cc"
+    slow.write_text("#!/bin/sh\nsleep 60\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("CC", str(slow))
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    assert 130 == lab.run().exit_status
+    assert no_process_is_left()
+
+
+def test_a_compiler_that_is_too_slow_is_stopped(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line says what took too long."""
+    slow = lab.root / "slow-cc"
+    slow.write_text("#!/bin/sh\nsleep 60\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("CC", str(slow))
+    lab.write()
+    toml = lab.folder / "experiment.toml"
+    toml.write_text(toml.read_text().replace("compile_deadline_s = 30", "compile_deadline_s = 0.3"))
+    with pytest.raises(InputError, match=r"compiling the batch loop takes longer than 0\.3 s"):
+        lab.run()
+    assert no_process_is_left()
+
+
 def test_a_worker_dies_with_its_controller(lab: Lab) -> None:
     """SIGKILL leaves the controller no time to clean up; the kernel ends the worker, the journal is readable and resumable."""
     lab.write(backend="fake", more=fault("hang", arm="idea", repetition=2))

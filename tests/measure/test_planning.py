@@ -11,7 +11,9 @@ import pytest
 from reportgen.archive.digest import plan_digest
 from reportgen.archive.encoding import decode_toml, encode_toml
 from reportgen.errors import InputError
+from reportgen.measure.planning import make_plan
 from reportgen.model.plan import SCHEMA_VERSION, Plan, PlanFile
+from reportgen.project import read_experiment
 from tests.measure.adding import planned, write
 
 CONTROL_NULL = '[[arm]]\nname = "matched_again"\nrole = "null"\nidea = "the control again"\nof = "matched"\n'
@@ -162,6 +164,20 @@ def test_backend_and_options_change_the_digest(tmp_path: Path) -> None:
     assert planned(folder).digest != planned(folder, backend="fake").digest
 
 
+def test_a_backends_own_options_come_before_the_experiments(tmp_path: Path) -> None:
+    """The digest covers both."""
+    folder = write(tmp_path)
+    plan = make_plan(folder, read_experiment(folder), backend="native", backend_options=["-fPIC"])
+    assert ["backend=native", "-fPIC", "-O2"] == plan.backend_options
+    assert planned(folder).digest != plan.digest
+
+
+def test_a_control_that_is_the_incumbent_is_compared_once(tmp_path: Path) -> None:
+    """The roles coincide, the comparison does not double."""
+    found = pairs(planned(write(tmp_path, ('control = "matched"', 'control = "plain"'))))
+    assert 1 == found.count(("unrolled", "plain"))
+
+
 def test_the_digest_does_not_depend_on_where_the_lab_lies(tmp_path: Path) -> None:
     """Paths are relative to the kernels folder."""
     folder = write(tmp_path)
@@ -237,6 +253,18 @@ REFUSED = {
         "put it into",
     ),
     "a header outside": ([('"add.h"', '"../../x.h"')], "", "compile.headers names '../../x.h'", "put it into"),
+    "a header by a detour": (
+        [('"add.h"', '"../adding/add.h"')],
+        "",
+        "compile.headers names '../adding/add.h'",
+        "put it",
+    ),
+    "a peer beside no incumbent": (
+        [('symbol = "add_plain"', 'symbol = "add_plain"\nonly = {rows = [1]}')],
+        arm("theirs", "peer").replace("symbol", "only = {rows = [64]}\nsymbol"),
+        "peer 'theirs' is timed beside no incumbent",
+        "correct the `only` of either",
+    ),
     "an undeclared header": (
         [('"add.h", ', "")],
         "",

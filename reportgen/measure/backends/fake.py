@@ -10,6 +10,7 @@ from typing import Any
 from reportgen.errors import InputError
 from reportgen.measure.backends.fake_session import Times
 from reportgen.measure.backends.interface import Built, BuiltArm
+from reportgen.measure.compiling import Patience
 from reportgen.model.plan import Plan
 from reportgen.model.record import Device
 from reportgen.project import ExperimentFolder
@@ -21,7 +22,7 @@ class FakeBuilder:
     name = "fake"
     options: tuple[str, ...] = ()
 
-    def build(self, plan: Plan, folder: ExperimentFolder, out_dir: Path, deadline_s: float) -> Built:
+    def build(self, plan: Plan, folder: ExperimentFolder, out_dir: Path, patience: Patience) -> Built:
         """Check the ``[fake]`` table; an arm's "code" is its share of the table.
 
         Raises
@@ -29,7 +30,7 @@ class FakeBuilder:
         InputError
             The table has a key or a value that nothing here reads.
         """
-        del out_dir, deadline_s
+        del out_dir, patience
         table = plan.experiment.fake
         try:
             Times.of(table).launch_ns("", "", 1, 1, 1)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from reportgen.measure.compiling import Patience
 from reportgen.model.plan import Plan
 from reportgen.model.record import Device
 from reportgen.project import ExperimentFolder
@@ -47,13 +48,13 @@ class Builder(Protocol):
     def options(self) -> Sequence[str]:
         """Compile options that stand before an experiment's own and belong to its plan."""
 
-    def build(self, plan: Plan, folder: ExperimentFolder, out_dir: Path, deadline_s: float) -> Built:
+    def build(self, plan: Plan, folder: ExperimentFolder, out_dir: Path, patience: Patience) -> Built:
         """Make every arm's code, a null's on its own from the file and options of the arm that it repeats.
 
         Raises
         ------
         InputError
-            The compiler refuses (its first error line, with file and line) or takes longer than ``deadline_s`` for an arm, a
+            The compiler refuses (its first error line, with file and line) or takes longer for an arm than ``patience`` allows, a
             null's code differs from its original's, an entry point is missing.
         """
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from reportgen.errors import InputError
 from reportgen.measure.backends.interface import Built, BuiltArm
-from reportgen.measure.compiling import compile_one
+from reportgen.measure.compiling import Patience, compile_one
 from reportgen.measure.disassembly import compare_text, symbols, text_section_sha256
 from reportgen.measure.identity import cpu_device, file_sha256, governor
 from reportgen.model.experiment import Arm
@@ -34,15 +34,15 @@ class NativeBuilder:
     name = "native"
     options: tuple[str, ...] = OPTIONS
 
-    def build(self, plan: Plan, folder: ExperimentFolder, out_dir: Path, deadline_s: float) -> Built:
+    def build(self, plan: Plan, folder: ExperimentFolder, out_dir: Path, patience: Patience) -> Built:
         """Compile the batch loop and every arm, then compare the machine code of the arms."""
         library = out_dir / "native_batch.so"
-        compile_one([*_compiler(), *OPTIONS, BATCH_SOURCE.name, "-o", str(library)], HERE, deadline_s, "the batch loop")
+        compile_one([*_compiler(), *OPTIONS, BATCH_SOURCE.name, "-o", str(library)], HERE, "the batch loop", patience)
         options = [option for option in plan.backend_options if not option.startswith("backend=")]
         arms = plan.experiment.arms
         files = {arm.name: out_dir / f"{arm.name}.so" for arm in arms}
         for arm in arms:
-            compile_one(_command(arm, options, str(files[arm.name])), folder.folder, deadline_s, f"arm {arm.name!r}")
+            compile_one(_command(arm, options, str(files[arm.name])), folder.folder, f"arm {arm.name!r}", patience)
         commands = [shlex.join(_command(arm, options, f"{arm.name}.so", include="INCLUDE")) for arm in arms]
         binaries = {f"binaries/{arm}.so": path.read_bytes() for arm, path in files.items()}
         return Built(

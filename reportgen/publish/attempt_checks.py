@@ -1,0 +1,122 @@
+"""What an attempt's files must agree on among themselves: sums, digest of the plan, counts, matrix, repetitions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from itertools import product
+from pathlib import Path
+
+from reportgen.archive import layout
+from reportgen.archive.digest import plan_digest
+from reportgen.archive.load import Attempt, load_attempt
+from reportgen.archive.sums import check_sums, sha256_of
+from reportgen.errors import ReportgenError
+from reportgen.model.plan import Plan
+from reportgen.model.record import Kind, Status
+
+_PASSES = (1, 2)
+
+
+def attempt_findings(folder: Path, beside: Collection[str] = ()) -> list[str]:
+    """Check the attempt in ``folder``: one line for each thing wrong. An open one is checked for a readable journal.
+
+    Files named in ``beside`` may lie there unlisted.
+    """
+    try:
+        findings = check_sums(folder, beside) if not layout.is_open(folder) else []
+        attempt = load_attempt(folder)
+        return [*findings, *_contents(attempt)]
+    except ReportgenError as fault:
+        return [fault.one_line()]
+
+
+def _contents(attempt: Attempt) -> Iterator[str]:
+    yield from _counts(attempt)
+    yield from _repetitions(attempt)
+    yield from plan_findings(attempt)
+    if attempt.manifest.kind is Kind.TIMING and attempt.manifest.status is Status.SCORED:
+        yield from _matrix(attempt)
+
+
+def plan_findings(attempt: Attempt) -> Iterator[str]:
+    """Compute the plan's digest again from the archived sources."""
+    plan = attempt.plan
+    for file in plan.files:
+        source = layout.sources_dir(attempt.path) / file.path
+        name = source.relative_to(attempt.path)
+        if ".." in Path(file.path).parts or not source.is_file():
+            yield f"{name}: is missing, so the plan's digest cannot be computed"
+        elif sha256_of(source) != file.sha256:
+            yield f"{name}: does not have the SHA-256 that {layout.PLAN} lists"
+    digest = plan_digest(plan.files, plan.backend_options, plan.order_method)
+    for holder, claimed in ((layout.PLAN, plan.digest), (layout.MANIFEST, attempt.manifest.plan)):
+        if claimed != digest:
+            yield f"{holder}: plan digest {claimed}, recomputed {digest}"
+    if attempt.id.rpartition("-")[2] != digest[:6]:
+        yield f"{layout.MANIFEST}: id {attempt.id} does not end in the first digits of the plan's digest {digest[:6]}"
+
+
+def _counts(attempt: Attempt) -> Iterator[str]:
+    counts, batches, checks = attempt.manifest.counts, attempt.batches, attempt.checks
+    warmup, failed = int(batches["warmup"].sum()), checks.loc[~checks["passed"], "arm"]
+    found = {
+        "batches": len(batches) - warmup,
+        "warmup_batches": warmup,
+        "checks": len(checks),
+        "failed_checks": len(failed),
+        "repetitions": len({facts.repetition for facts in attempt.repetitions} - {0}),
+    }
+    for name, number in found.items():
+        if number != getattr(counts, name):
+            yield f"{layout.MANIFEST}: counts {getattr(counts, name)} {name}, the tables hold {number}"
+    arms = sorted(set(failed))
+    if arms != sorted(attempt.manifest.failed_arms):
+        yield f"{layout.MANIFEST}: failed arms {attempt.manifest.failed_arms}, {layout.CHECKS} shows {arms}"
+
+
+def _repetitions(attempt: Attempt) -> Iterator[str]:
+    batches = Counter(attempt.batches["repetition"].tolist())
+    checks = Counter(attempt.checks["repetition"].tolist())
+    listed = attempt.repetitions
+    for facts in listed:
+        if (facts.batches, facts.checks) != (batches[facts.repetition], checks[facts.repetition]):
+            yield (
+                f"{layout.REPETITIONS}: repetition {facts.repetition} counts {facts.batches} batches and {facts.checks} "
+                f"checks, the tables hold {batches[facts.repetition]} and {checks[facts.repetition]}"
+            )
+    strangers = sorted((set(batches) | set(checks)) - {facts.repetition for facts in listed})
+    if strangers:
+        yield f"{layout.REPETITIONS}: does not list repetition {strangers[0]}, which the tables hold"
+    left_out = {facts.repetition for facts in listed if facts.left_out}
+    claimed = {entry["repetition"] for entry in attempt.manifest.left_out}
+    if left_out != claimed:
+        yield f"{layout.MANIFEST}: left out {sorted(claimed)}, {layout.REPETITIONS} says {sorted(left_out)}"
+
+
+def _matrix(attempt: Attempt) -> Iterator[str]:
+    """Look for every planned batch, once, in each repetition that counts; and for none that was not planned."""
+    frame = attempt.batches
+    scored = frame[(frame["mode"] == "process") & ~frame["warmup"]]
+    keys = ("group", "fixture", "arm", "repetition", "pass")
+    found = Counter(zip(*(scored[key].tolist() for key in keys), strict=True))
+    lost = {entry["repetition"] for entry in attempt.manifest.left_out}
+    numbers = sorted({place[3] for place in found} - lost)
+    if len(numbers) < attempt.manifest.repetitions_planned:
+        yield f"{layout.BATCHES}: {len(numbers)} whole repetitions, {attempt.manifest.repetitions_planned} planned"
+    cells = set(_cells(attempt.plan))
+    planned = {(*cell, repetition, half) for cell, repetition, half in product(cells, numbers, _PASSES)}
+    for place in sorted(planned | set(found)):
+        times, due = found[place], place in planned
+        if times == due or (place[3] in lost and times == 1 and place[:3] in cells):
+            continue
+        group, fixture, arm, repetition, half = place
+        what = "is missing" if not times else f"stands {times} times" if due else "is not in the plan"
+        where = f"group {group}, fixture {fixture}, arm {arm}, repetition {repetition}, pass {half}"
+        yield f"{layout.BATCHES}: {where}: {what}"
+
+
+def _cells(plan: Plan) -> Iterator[tuple[str, str, str]]:
+    for group, timed in (("main", plan.arms_by_fixture), ("peer", plan.peers_by_fixture)):
+        for fixture, arms in timed.items():
+            yield from ((group, fixture, arm) for arm in arms)
