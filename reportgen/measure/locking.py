@@ -61,10 +61,11 @@ def _folder() -> Path:
 
 
 def _write(holder: Path) -> None:
-    with open(
-        os.open(holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o644), "w", encoding="ascii"
-    ) as file:
-        file.write(f"{os.getpid()}\n")
+    handle = os.open(holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o644)
+    try:
+        os.write(handle, f"{os.getpid()}\n".encode())
+    finally:
+        os.close(handle)
 
 
 def _read(holder: Path) -> str:
