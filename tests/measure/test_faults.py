@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from reportgen.archive.load import Attempt
-from reportgen.errors import InputError
+from reportgen.errors import InputError, WorkerError
 from reportgen.measure import controller
 from reportgen.measure.watching import RunOptions
 from reportgen.model.record import Status
@@ -220,6 +220,56 @@ def test_an_experiment_that_raises_or_contradicts_itself_is_one_line(lab: Lab, o
     line = refusal(lab)
     assert says in line
     assert f"{lab.folder}/experiment.py" in line
+
+
+def test_a_source_that_changes_while_the_run_is_prepared_is_refused(lab: Lab) -> None:
+    """Nobody could say which text was compiled."""
+    source = lab.folder / "idea.c"
+
+    def change(name: str, _detail: str) -> None:
+        if name == "references":
+            source.write_text(source.read_text() + "\n")
+
+    with pytest.raises(InputError, match=r"doubling/idea\.c: changed while the run was being prepared"):
+        lab.run(at_phase=change)
+    assert not lab.project.runs.exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("import os; os._exit(7)", "ended with status 7 and no answer"),
+        ("import sys; sys.exit()", "ended with status 0 and no answer"),
+        ("import sys, os; os.write(int(sys.argv[2]), b'nonsense\\n')", "answered nonsense"),
+        ("import sys, os; os.close(int(sys.argv[2])); import time; time.sleep(60)", "closed its descriptor"),
+    ],
+)
+def test_a_program_that_breaks_the_protocol_is_one_line_too(
+    lab: Lab, line: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever an experiment does to its process, the controller says what it saw."""
+    monkeypatch.setattr("reportgen.measure.process.Deadlines.end_s", 1.0)
+    lab.write(backend="fake", program=f"{line}\n{PROGRAM}")
+    with pytest.raises(WorkerError, match=says):
+        lab.run()
+    assert no_process_is_left()
+
+
+def test_a_process_that_a_kernel_leaves_behind_is_ended_with_its_group(lab: Lab) -> None:
+    """The group is verified gone after every job, also a good one."""
+    lab.write(idea="static int n; if (!n++ && !fork()) pause(); " + RIGHT, repetitions=1)
+    source = lab.folder / "idea.c"
+    source.write_text("#include <unistd.h>\n" + source.read_text())
+    outcome = lab.run()
+    assert (Status.SCORED, 0) == (outcome.status, outcome.exit_status)
+    assert [] == [one.pid for one in psutil.process_iter() if str(lab.root) in " ".join(_command_of(one))]
+
+
+def _command_of(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
 
 
 def test_an_unknown_backend_or_device_is_refused_with_those_that_exist(lab: Lab) -> None:
