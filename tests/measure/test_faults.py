@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import psutil
 import pytest
@@ -12,6 +13,10 @@ import pytest
 from reportgen.archive.load import Attempt
 from reportgen.errors import InputError, WorkerError
 from reportgen.measure import controller
+from reportgen.measure.answers import Runner
+from reportgen.measure.interruption import Interruption
+from reportgen.measure.job import REFERENCE, Job
+from reportgen.measure.process import Deadlines
 from reportgen.measure.watching import RunOptions
 from reportgen.model.record import Status
 from tests.measure.lab import PROGRAM, RIGHT, Lab, Seen
@@ -90,6 +95,13 @@ def test_a_repetition_that_dies_is_replaced_by_a_spare_with_the_same_orders(lab:
     assert facts[2]["orders"] == facts[4]["orders"]
     assert [(2, 4)] == [(one["repetition"], one["replaced_by"]) for one in attempt.manifest.left_out]
     assert [(1, 3), (1, 3), (2, 3), (3, 3)] == lab.seen.progress
+
+
+def test_long_blocks_are_no_silence(lab: Lab) -> None:
+    """Nine batches of 0.6 s in one block last longer than the deadline, and nothing is wrong with them."""
+    lab.write(backend="fake", repetitions=1, silence_deadline_s=4, more=fault("slow", repetition=1, seconds=0.6))
+    outcome = lab.run()
+    assert (Status.SCORED, []) == (outcome.status, lab.seen.warnings)
 
 
 def test_a_repetition_that_hangs_is_replaced_too(lab: Lab) -> None:
@@ -241,17 +253,25 @@ def test_a_source_that_changes_while_the_run_is_prepared_is_refused(lab: Lab) ->
         ("import os; os._exit(7)", "ended with status 7 and no answer"),
         ("import sys; sys.exit()", "ended with status 0 and no answer"),
         ("import sys, os; os.write(int(sys.argv[2]), b'nonsense\\n')", "answered nonsense"),
-        ("import sys, os; os.close(int(sys.argv[2])); import time; time.sleep(60)", "closed its descriptor"),
     ],
 )
-def test_a_program_that_breaks_the_protocol_is_one_line_too(
-    lab: Lab, line: str, says: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_that_breaks_the_protocol_is_one_line_too(lab: Lab, line: str, says: str) -> None:
     """Whatever an experiment does to its process, the controller says what it saw."""
-    monkeypatch.setattr("reportgen.measure.process.Deadlines.end_s", 1.0)
     lab.write(backend="fake", program=f"{line}\n{PROGRAM}")
     with pytest.raises(WorkerError, match=says):
         lab.run()
+    assert no_process_is_left()
+
+
+def test_a_process_that_goes_on_without_its_voice_is_ended(tmp_path: Path) -> None:
+    """A closed descriptor is not taken for an end."""
+    program = tmp_path / "mute.py"
+    program.write_text("import os, sys, time\nos.close(int(sys.argv[2]))\ntime.sleep(60)\n")
+    job = Job(REFERENCE, 0, "fake", {}, str(program), str(tmp_path), 0, [], [], 1, 1, 1, 0.1)
+    with Interruption() as interruption:
+        answer = Runner(Deadlines(30, 30, end_s=0.3), interruption).run(job, "mute", tmp_path)
+    assert answer.fault is not None
+    assert "closed its descriptor" in answer.fault.one_line()
     assert no_process_is_left()
 
 
