@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,8 +28,10 @@ class Patience:
     check: Callable[[], None]
 
 
-def compile_one(command: Sequence[str], folder: Path, what: str, patience: Patience) -> None:
-    """Run a compiler in ``folder``; ``what`` names what it compiles.
+def compile_one(
+    command: Sequence[str], folder: Path, what: str, patience: Patience, variables: Mapping[str, str] | None = None
+) -> None:
+    """Run a compiler in ``folder``; ``what`` names what it compiles, ``variables`` are further ones of its environment.
 
     The locale is fixed for its messages, and the time of day hidden, so that equal sources give equal files.
 
@@ -43,7 +45,7 @@ def compile_one(command: Sequence[str], folder: Path, what: str, patience: Patie
     with subprocess.Popen(  # noqa: S603 - the user's own compiler, no shell
         command,
         cwd=folder,
-        env={**os.environ, "LC_ALL": "C", "SOURCE_DATE_EPOCH": "0"},
+        env={**os.environ, "LC_ALL": "C", "SOURCE_DATE_EPOCH": "0", **(variables or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
