@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reportgen.publish import answers, attempt_tables, wording
+from reportgen.publish import answers, attempt_tables, lookup, wording
 from reportgen.publish.attempt_tables import status_cell
 from reportgen.publish.context import (
     AttemptPage,
@@ -107,7 +107,7 @@ def _ledger_table(experiment: str, attempts: Sequence[AttemptView]) -> Table:
         stub="Attempt",
         columns=tuple(Column(name, figure=name in ("repetitions", "batches", "checks")) for name in columns),
         rows=tuple(_ledger_row(attempt) for attempt in attempts),
-        anchor=f"attempts-{experiment}",
+        anchor=f"attempts-{lookup.slug(experiment)}",
     )
 
 
