@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from reportgen.model.result import Promotion
+from reportgen.model.result import Promotion, PromotionResult
 from reportgen.publish import lookup, wording
 from reportgen.publish.context import Download
 from reportgen.publish.view import FileFact, RecordView
@@ -16,6 +16,10 @@ REWRITE = (
     "where the lines below say so."
 )
 ZIP = "record.zip"
+NOT_ATTRIBUTABLE = (
+    "Not for the ideas. Some take less time than the kernel in use and none less than its matched control: "
+    "what is gained comes with the rewriting."
+)
 HOLDS = {
     "record.zip": "everything below in one file, with the attempts as archived and the program that checks them",
     "batches.csv": "every timing batch, warm-up included",
@@ -41,11 +45,17 @@ def lead(record: RecordView) -> str:
     if not promotions:
         return "No candidate was judged."
     if not adopted:
-        return REWRITE if rewrite else "No. Nothing tested earned its place: the kernel in use stays."
+        return REWRITE if rewrite else _nothing(promotions)
     arms = wording.names(list(dict.fromkeys(one.arm for one in adopted)))
     slices = {one.slice for one in promotions}
     everywhere = all({one.slice for one in adopted if one.arm == arm.arm} == slices for arm in adopted)
     return f"Yes, everywhere tested: {arms}." if everywhere else f"In part: {arms}, where the lines below say so."
+
+
+def _nothing(promotions: list[PromotionResult]) -> str:
+    if any(one.outcome is Promotion.NOT_ATTRIBUTABLE for one in promotions):
+        return NOT_ATTRIBUTABLE
+    return "No. Nothing tested earned its place: the kernel in use stays."
 
 
 def lines(record: RecordView) -> list[str]:
@@ -59,9 +69,14 @@ def _line(record: RecordView, piece: str) -> str:
         arms = [one.arm for one in record.result.promotions if one.slice == piece and one.outcome is outcome]
         if arms:
             said.append(f"{outcome.value} ({wording.names(arms)})")
+    held: dict[str, list[str]] = {}
+    for one in record.result.promotions:
+        if one.slice == piece:
+            held.setdefault(lookup.held_back(record, one), []).append(one.arm)
+    said += [f"held back by {gates}: {wording.names(arms)}" for gates, arms in held.items() if gates]
     line = lookup.noise_of(record, piece)
     known = "" if line is None else f"; noise floor {wording.share(line.floor)}"
-    return f"{wording.slice_name(piece)}: {', '.join(said) or 'no candidate judged'}{known}"
+    return f"{wording.slice_name(piece)}: {'; '.join(said) or 'no candidate judged'}{known}"
 
 
 def downloads(record: RecordView, page: str, *, everything: bool = False) -> tuple[Download, ...]:
