@@ -209,7 +209,29 @@ def power_line(records: int, *, nulls: int = 1) -> Line:
         outcome = verdict([candidate / baseline], [[null / baseline] for null in arms[2:]], smallest_effect)
         found += outcome is Verdict.FASTER
     share = found / records
-    return Line(f"effect of 2 s found, {nulls} null", n, ">= 95.0%", f"{share:.2%}", share >= 0.95)
+    return Line(f"effect of 2 s found, null arms: {nulls}", n, ">= 95.0%", f"{share:.2%}", share >= 0.95)
+
+
+def shown_line(n: int, smallest_effect: float, records: int) -> Line:
+    """Count how often an effect is found that is as large as another record like it calls the smallest effect shown."""
+    random, found = np.random.default_rng([n, int(smallest_effect * 1e6), 9]), 0
+
+    def arms() -> tuple[FloatArray, FloatArray]:
+        """Draw a candidate without effect and a null, both over one baseline."""
+        baseline, null, candidate = (
+            ratios(random, n, process_sd=PROCESS_SD / sqrt(2), cell_sd=CELL_SD / sqrt(2)) for _ in range(3)
+        )
+        return candidate / baseline, null / baseline
+
+    for _ in range(records):
+        candidate, null = arms()
+        first, floor = decide([candidate]), decide([null])
+        margin = max(smallest_effect, abs(floor.low - 1), abs(floor.high - 1))
+        candidate, null = arms()
+        found += verdict([candidate - (margin + first.high - first.low)], [[null]], smallest_effect) is Verdict.FASTER
+    share = found / records
+    name = f"smallest effect shown is found, s = {smallest_effect:.1%}"
+    return Line(name, n, ">= 80.0%", f"{share:.2%}", share >= 0.80)
 
 
 def noisy_line(n: int, records: int) -> Line:
@@ -230,6 +252,9 @@ def lines(records: int) -> Iterator[Line]:
         for n in REPETITIONS:
             yield no_effect_line(n, smallest_effect, records)
     yield power_line(records)
+    yield power_line(records, nulls=2)
+    for smallest_effect in (0.0, 0.002, 0.005):
+        yield shown_line(12, smallest_effect, records)
     for n in REPETITIONS:
         yield noisy_line(n, records)
 

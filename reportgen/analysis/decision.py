@@ -112,7 +112,7 @@ def _device_p(h: Sequence[FloatArray], pooled_median: float) -> float:
     """Median test of the devices, two-sided, Bonferroni over more than two of them.
 
     Given the margins, the number of a device's values below the pooled median is hypergeometric
-    (A. M. Mood, *Introduction to the Theory of Statistics*, McGraw-Hill 1950, section 16.4; exact as by R. A. Fisher).
+    (A. M. Mood, *Introduction to the Theory of Statistics*, McGraw-Hill 1950; exact as by R. A. Fisher).
     """
     below = [int(np.count_nonzero(values < pooled_median)) for values in h]
     smallest = min(

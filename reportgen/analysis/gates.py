@@ -149,7 +149,7 @@ def _no_regression(question: Question) -> Finding:
         return INVALID
     floor = np.full(len(cells.end), question.cell_floor)
     if question.in_time:
-        floor = floor * question.gate.repeats * _baseline_ns(question)
+        floor = floor * (question.gate.repeats * _baseline_ns(question))
     tolerance = np.maximum(question.gate.threshold, floor)
     found = _weigh(cells, -tolerance)
     at = cells.names.index((str(found.device), str(found.fixture)))

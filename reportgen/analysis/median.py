@@ -3,8 +3,8 @@
 Ranks, coverages and laws are worked out in exact integers and turned into floats once, at the end.
 
 Sources: order-statistic intervals, H. A. David and H. N. Nagaraja, *Order Statistics* (3rd ed., Wiley 2003), section 7.1;
-exact bootstrap law of a median, B. Efron, *The Jackknife, the Bootstrap and Other Resampling Plans* (SIAM 1982), section
-10.3 (odd n); the joint law of the two middle order statistics (even n) follows from the multinomial counts.
+exact bootstrap law of a median, B. Efron, "Bootstrap methods: another look at the jackknife", Annals of Statistics 7
+(1979), section 3 (odd n); the joint law of the two middle order statistics (even n) follows from the multinomial counts.
 """
 
 from __future__ import annotations

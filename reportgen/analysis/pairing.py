@@ -95,7 +95,7 @@ def _time_cube(
 ) -> TimeCube:
     time_ns = _times(rows.device, table)
     repetitions, flat = _places(rows.device, table, fixtures, arms)
-    used = np.ones(len(table), dtype=bool) if tagged else _is(table["tag"].fillna(""), "")
+    used = np.ones(len(table), dtype=bool) if tagged else _is(table["tag"], "") | table["tag"].isna().to_numpy()
     shape = (len(fixtures), len(arms), len(repetitions), PASSES)
     half_ns = np.full(shape, np.nan)
     half_ns.reshape(-1)[flat[used]] = time_ns[used]

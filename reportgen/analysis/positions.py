@@ -19,6 +19,8 @@ def position_effects(view: SliceView) -> list[PositionEffect]:
     """
     parts = [_relative_times(cube, view.fixtures) for cube in view.cubes["main"]]
     slots, relative = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    if not len(slots):
+        return []
     order = np.argsort(slots, kind="stable")
     found, starts = np.unique(slots[order], return_index=True)
     return [

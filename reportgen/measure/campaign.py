@@ -92,6 +92,7 @@ class Campaign:
                     facts=answer.facts | {"layout": layout_facts(layout)},
                 )
             )
+            self.journal.event("calibrated", replays=answer.facts["replays"])
             _refuse_change(changed)
         replays: dict[str, int] = done.facts["replays"]
         return replays
@@ -114,8 +115,8 @@ class Campaign:
         self._archive(
             Repetition(repetition=turn.repetition, batches=rows, checks=answer.checks, facts=facts, left_out=left_out)
         )
+        self.journal.event("repetition", number=turn.repetition, replaces=turn.replaces, left_out=left_out)
         if left_out:
-            self.journal.event("repetition left out", repetition=turn.repetition, reason=left_out)
             self.watch.warning(f"repetition {turn.repetition} is left out: {left_out}")
         if short:
             least_ms = self.bench.plan.experiment.protocol.least_batch_ms

@@ -58,7 +58,7 @@ def _seal(journal: Journal, status: Status, reason: str, exit_status: int, sente
     failures = failed_checks(contents.repetitions)
     path: Path = seal(journal, manifest)
     if failures and not exit_status:
-        exit_status, sentence = EXIT_FINDING, failures[0]
+        exit_status, sentence = EXIT_FINDING, "; ".join(failures)
     return RunOutcome(path, status, reason, list(manifest.failed_arms), exit_status, sentence)
 
 

@@ -6,6 +6,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from reportgen.archive import layout
 from reportgen.archive.journal import OpenHeader
 from reportgen.errors import EXIT_INTERRUPTED, InputError, RecordError, ReportgenError, WorkerError
 from reportgen.measure.answers import Runner
@@ -18,7 +19,7 @@ from reportgen.measure.compiling import Patience
 from reportgen.measure.interruption import Interrupted, Interruption
 from reportgen.measure.jobs import Bench, Described
 from reportgen.measure.locking import device_lock
-from reportgen.measure.opening import Opened, Request, bracket_of, open_attempt, open_header, resume_attempt
+from reportgen.measure.opening import SELECTOR, Opened, Request, bracket_of, open_attempt, open_header, resume_attempt
 from reportgen.measure.plan_files import EXPERIMENT_PROGRAM
 from reportgen.measure.planning import make_plan
 from reportgen.measure.process import Deadlines
@@ -47,6 +48,8 @@ def run(project: Project, name: str, options: RunOptions, watch: Watch) -> RunOu
     if options.repetitions is not None and not options.quick:
         raise InputError("a number of repetitions goes with --quick", remedy="what is scored is measured as planned")
     header = open_header(project, experiment, options.resume) if options.resume else None
+    if header is not None and options.device is None:
+        options = replace(options, device=header.environment.get(SELECTOR))
     builder = open_builder(_backend(experiment, options, header))
     plan = _plan(experiment, builder)
     device = builder.device(options.device)
@@ -61,7 +64,8 @@ def run(project: Project, name: str, options: RunOptions, watch: Watch) -> RunOu
         except OSError as fault:
             raise _refused(Path(work), fault) from fault
         except Interrupted:
-            return RunOutcome(None, Status.ABORTED, INTERRUPTED, [], EXIT_INTERRUPTED, INTERRUPTED)
+            path = layout.open_dir(project.runs, plan.name, header.id) if header else None
+            return RunOutcome(path, Status.ABORTED, INTERRUPTED, [], EXIT_INTERRUPTED, INTERRUPTED)
         return _measure(Campaign(bench, opened.journal, opened.header, bracket, runner, watch))
 
 

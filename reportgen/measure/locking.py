@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -35,11 +35,19 @@ def device_lock(device: Device) -> Iterator[None]:
             f"device {device.id} is being measured by process {_read(holder)}",
             remedy="wait until it ends; two measurements would disturb each other",
         ) from fault
+    except OSError as fault:
+        raise InputError(
+            f"device {device.id} cannot be locked: {fault.strerror or fault}",
+            where=str(folder),
+            remedy="see who owns it",
+        ) from fault
     try:
-        holder.write_text(f"{os.getpid()}\n", encoding="ascii")
+        with suppress(OSError):  # it serves a sentence only; a stale one may belong to another user
+            _write(holder)
         yield
     finally:
-        holder.unlink(missing_ok=True)
+        with suppress(OSError):
+            holder.unlink(missing_ok=True)
         lock.release()
 
 
@@ -47,8 +55,17 @@ def _folder() -> Path:
     folder = Path(tempfile.gettempdir()) / "reportgen-locks"
     if not folder.is_dir():
         folder.mkdir(exist_ok=True)
-        folder.chmod(0o1777)  # every user of the machine locks here
+        # Every user of the machine locks here; sticky, the kernel would refuse to open another user's lock.
+        folder.chmod(0o777)
     return folder
+
+
+def _write(holder: Path) -> None:
+    handle = os.open(holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o644)
+    try:
+        os.write(handle, f"{os.getpid()}\n".encode())
+    finally:
+        os.close(handle)
 
 
 def _read(holder: Path) -> str:

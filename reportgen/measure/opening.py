@@ -23,6 +23,8 @@ from reportgen.model.plan import Plan
 from reportgen.model.record import SCHEMA_VERSION, Device, Kind
 from reportgen.project import ExperimentFolder, Project
 
+SELECTOR = "device_selector"
+
 
 @dataclass(frozen=True)
 class Opened:
@@ -80,7 +82,7 @@ def open_attempt(request: Request, bench: Bench, hashes: Mapping[str, str]) -> O
         binaries_digest=digest_of(binaries),
         hashes=dict(hashes),
         versions=versions() | builder.versions(),
-        environment={"variables": recorded_environment(), **builder.environment()},
+        environment={SELECTOR: options.device, "variables": recorded_environment(), **builder.environment()},
         reportgen=reportgen.__version__,
     )
     journal = Journal.create(layout.open_dir(project.runs, plan.name, header.id), header, plan)

@@ -121,7 +121,7 @@ def _ledger_row(attempt: AttemptView) -> Row:
             status_cell(attempt),
             word(manifest.device.model, note="SIMULATED" if simulated else ""),
             code(manifest.backend),
-            word(wording.moment(manifest.started_at)),
+            word(wording.moment(manifest.started_at), tone="when"),
             figure(wording.count(counts.repetitions), counts.repetitions),
             figure(wording.count(counts.batches), counts.batches),
             figure(wording.count(counts.checks), counts.checks),

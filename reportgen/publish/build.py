@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reportgen.project import Project
 from reportgen.publish.cache import FOLDER, Cache
 from reportgen.publish.output import write_site
 from reportgen.publish.problems import Problem
-from reportgen.publish.site import Site, make_site
+from reportgen.publish.stamp import Stamp
+
+if TYPE_CHECKING:
+    from reportgen.publish.site import Site
 
 
 @dataclass(frozen=True)
 class BuildReport:
     """What a build did.
 
-    ``pages`` counts the HTML pages of the site, ``written`` and ``removed`` the files changed in ``out``. What is wrong
-    stands in ``problems`` of a strict build, which then wrote nothing, and in ``warnings`` of any other.
+    ``out`` names the folder, ``pages`` counts the HTML pages of the site, ``written`` and ``removed`` the files changed
+    there. What is wrong stands in ``problems`` of a strict build, which then wrote nothing, and in ``warnings`` of any
+    other.
     """
 
+    out: str
     pages: int
     written: int
     removed: int
-    warnings: tuple[Problem, ...]
-    problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
     @property
-    def ok(self) -> bool:
-        """Whether the site was written."""
-        return not self.problems
+    def failed(self) -> bool:
+        """Whether a strict build refused to write the site."""
+        return bool(self.problems)
 
 
 def build(project: Project, out: Path, *, strict: bool) -> BuildReport:
@@ -42,13 +48,22 @@ def build(project: Project, out: Path, *, strict: bool) -> BuildReport:
     RecordError
         An attempt of the archive is damaged.
     """
+    stamp = Stamp(project, out)
+    known = stamp.read(BuildReport)
+    if known is not None and not (strict and known.warnings):
+        return replace(known, written=0, removed=0)
     site = gather_site(project)
     if strict and site.problems:
-        return BuildReport(site.pages, 0, 0, (), site.problems)
+        return BuildReport(str(out), site.pages, 0, 0, problems=site.problems)
     written, removed = write_site(out, site.files)
-    return BuildReport(site.pages, written, removed, site.problems, ())
+    report = BuildReport(str(out), site.pages, written, removed, warnings=site.problems)
+    stamp.write(report)
+    return report
 
 
 def gather_site(project: Project) -> Site:
     """Make every file of the site without writing any of them, but for the cache beside the lab's sources."""
+    # Loading what makes pages takes longer than finding that nothing changed.
+    from reportgen.publish.site import make_site  # noqa: PLC0415
+
     return make_site(project, Cache(project.root / FOLDER))

@@ -28,13 +28,6 @@ def digest(parts: Iterable[bytes | str]) -> str:
     return total.hexdigest()
 
 
-def sources_digest(*packages: str) -> str:
-    """Hash this program's own sources under the named sub-packages: a changed program finds no old entry."""
-    here = Path(__file__).resolve().parents[1]
-    files = sorted(path for name in packages for path in (here / name).rglob("*.py"))
-    return digest(part for path in files for part in (path.relative_to(here).as_posix(), path.read_bytes()))
-
-
 class Cache:
     """Entries in one folder, by kind and key."""
 

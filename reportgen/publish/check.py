@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from reportgen.project import Project
-from reportgen.publish.build import gather_site
-from reportgen.publish.problems import Problem
+from reportgen.publish.build import BuildReport, gather_site
 
 
-def check(project: Project) -> tuple[Problem, ...]:
-    """Find everything that would fail a strict build, in the order of files and lines.
+def check(project: Project) -> BuildReport:
+    """Find everything that would fail a strict build, in the order of files and lines; nothing is written.
 
     Raises
     ------
@@ -17,4 +16,5 @@ def check(project: Project) -> tuple[Problem, ...]:
     RecordError
         An attempt of the archive is damaged.
     """
-    return gather_site(project).problems
+    site = gather_site(project)
+    return BuildReport("memory, nothing written", site.pages, 0, 0, problems=site.problems)

@@ -6,7 +6,7 @@ from reportgen.model.plan import Slice
 from reportgen.model.result import CellResult, ComparisonResult, DeviceResult
 from reportgen.publish import lookup, wording
 from reportgen.publish.context import Cell, Column, Fact, Row, Table
-from reportgen.publish.tables import NOTHING, code, figure, verdict_cell, word
+from reportgen.publish.tables import NOTHING, code, figure, word
 from reportgen.publish.view import RecordView
 
 FORMULAS = (
@@ -35,13 +35,26 @@ def _columns(*names: str, words: tuple[str, ...] = ()) -> tuple[Column, ...]:
 def comparisons(record: RecordView, piece: Slice) -> Table:
     """Derive headline, estimate and interval of every comparison of a slice, nulls included."""
     found = [one for one in record.result.comparisons if one.slice == piece.name]
-    names = ("against", "headline", "estimate", "low", "high", "n", "ranks", "coverage", "margin", "verdict", "details")
+    names = (
+        "against",
+        "headline",
+        "estimate",
+        "low",
+        "high",
+        "n",
+        "ranks",
+        "coverage",
+        "margin",
+        "bootstrap",
+        "verdict",
+    )
     return Table(
         caption=f"Comparisons: {wording.slice_name(piece.name)}",
         stub="Arm",
-        columns=_columns(*names, words=("against", "verdict", "details")),
+        columns=_columns(*names, words=("against", "verdict")),
         rows=tuple(Row(code(one.arm), _comparison_cells(one), anchor=lookup.comparison_anchor(one)) for one in found),
-        note=f"Ratios: {wording.DIRECTION}.",
+        note=f"{wording.DIRECTION.capitalize()}. Bootstrap: of the headline, over whole processes; it describes these fixtures "
+        "and decides nothing.",
     )
 
 
@@ -56,8 +69,8 @@ def _comparison_cells(one: ComparisonResult) -> tuple[Cell, ...]:
         word(_ranks(one.rank, one.n)),
         figure(wording.percent(one.coverage), one.coverage),
         figure(wording.share(one.margin), one.margin),
-        verdict_cell(one, reason=False),
-        word(_details(one)),
+        _bootstrap(one),
+        word(wording.verdict(one.verdict), note=_details(one), tone=one.verdict.value),
     )
 
 
@@ -72,16 +85,20 @@ def _ranks(rank: int | None, n: int | None) -> str:
 
 
 def _details(one: ComparisonResult) -> str:
-    said = [f"{wording.plural(len(one.cells), 'fixture ratio')} below"]
+    said = []
     if one.stretched:
         said.append("stretched to hold the headline")
     if one.devices_agree is not None and len(one.devices) > 1:
         word_said = "agree" if one.devices_agree else "disagree"
         said.append(f"devices {word_said}, p = {wording.probability(one.device_p)}")
-    if one.bootstrap is not None:
-        ends = wording.interval(one.bootstrap.low, one.bootstrap.high)
-        said.append(f"bootstrap of these fixtures {ends} (describes, decides nothing)")
     return "; ".join(said)
+
+
+def _bootstrap(one: ComparisonResult) -> Cell:
+    if one.bootstrap is None:
+        return NOTHING
+    low, high = one.bootstrap.low, one.bootstrap.high
+    return figure(wording.interval(low, high), f"{low!r} {high!r}")
 
 
 def cells(record: RecordView, piece: Slice) -> Table:

@@ -16,14 +16,13 @@ from reportgen.model.experiment import Experiment
 from reportgen.model.result import Result
 from reportgen.project import Project, experiment_folders, read_experiment
 from reportgen.publish import downloads, reading
-from reportgen.publish.cache import Cache, digest, sources_digest
+from reportgen.publish.cache import Cache, digest
 from reportgen.publish.chart_data import Chart
 from reportgen.publish.library import Library
 from reportgen.publish.problems import Problem
+from reportgen.publish.stamp import libraries_digest, tree_digest
 from reportgen.publish.view import AttemptView, FileFact, RecordView
 from reportgen.scoring import score
-
-SCORING = ("analysis", "archive", "model")
 
 
 class Drawer:
@@ -31,7 +30,7 @@ class Drawer:
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
-        self._code = sources_digest("publish")
+        self._code = code_digest()
         self.drawn: dict[str, str] = {}
 
     def __call__(self, chart: Chart) -> str:
@@ -40,6 +39,11 @@ class Drawer:
             key = digest([self._code, msgspec.json.encode(chart)])
             self.drawn[chart.anchor] = self._cache.text("charts", key, lambda: _draw(chart))
         return self.drawn[chart.anchor]
+
+
+def code_digest() -> str:
+    """Hash this program and its libraries: a changed one finds nothing that another has kept."""
+    return digest([tree_digest(Path(__file__).resolve().parents[1], pattern="*.py"), libraries_digest()])
 
 
 def _draw(chart: Chart) -> str:
@@ -54,7 +58,7 @@ class Gathered:
 
     def __init__(self, project: Project, cache: Cache) -> None:
         self._cache, self._licence = cache, project.settings.data_licence
-        self._code = sources_digest(*SCORING, "publish")
+        self._code = code_digest()
         self.files: dict[str, Path] = {}
         self.problems: list[Problem] = []
         self.drawer = Drawer(cache)
@@ -78,7 +82,10 @@ class Gathered:
 
     def _attempt(self, attempt: Attempt, address: str) -> AttemptView:
         key = digest([self._code, address, *_identity(attempt)])
-        return self._cache.struct("attempts", key, AttemptView, lambda: reading.view(attempt, address))
+        view = self._cache.struct("attempts", key, AttemptView, lambda: reading.view(attempt, address))
+        where = f"runs/{attempt.manifest.experiment}/{attempt.path.name}"
+        self.problems += [Problem(where, damage) for damage in view.damage]
+        return view
 
     def _record(self, record: Record) -> RecordView:
         address = f"records/{record.name}/{record.slug}/"
@@ -120,8 +127,7 @@ def _all_attempts(record: Record) -> list[Attempt]:
     return [*record.attempts, *record.replications, *record.others]
 
 
-def _identity(attempt: Attempt) -> list[bytes]:
-    """Everything that an attempt's pages come from, as bytes: its sums or, while it is open, its journal; its notes."""
-    names = [layout.SUMS] if attempt.sealed else [layout.HEADER, layout.JOURNAL, layout.PLAN]
-    paths = [*(attempt.path / name for name in names), layout.notes_file(attempt.path)]
-    return [attempt.path.name.encode(), *(path.read_bytes() if path.is_file() else b"" for path in paths)]
+def _identity(attempt: Attempt) -> list[str]:
+    """Everything that an attempt's pages come from, as hashes: its folder's files and its notes."""
+    notes = layout.notes_file(attempt.path)
+    return [attempt.path.name, tree_digest(attempt.path), sha256_of(notes) if notes.is_file() else ""]

@@ -6,7 +6,7 @@ import pandas as pd
 
 from reportgen.archive import layout
 from reportgen.archive.load import Attempt
-from reportgen.archive.sums import read_sums
+from reportgen.archive.sums import check_sums, read_sums
 from reportgen.publish.view import AttemptView, CheckLine, FileFact, ReadingLine
 
 READINGS = (
@@ -42,6 +42,7 @@ def view(attempt: Attempt, address: str) -> AttemptView:
         readings=_readings(scored),
         throttled=sorted({str(reason) for reason in throttled if reason}),
         files=_files(attempt),
+        damage=check_sums(attempt.path) if attempt.sealed else [],
     )
 
 

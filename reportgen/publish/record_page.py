@@ -126,7 +126,7 @@ def _attempts(record: RecordView) -> Table:
                 word(one.manifest.kind.value),
                 status_cell(one),
                 word(one.manifest.device.model),
-                word(wording.moment(one.manifest.started_at)),
+                word(wording.moment(one.manifest.started_at), tone="when"),
                 figure(wording.count(one.manifest.counts.batches), one.manifest.counts.batches),
             ),
         )

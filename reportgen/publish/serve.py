@@ -13,8 +13,9 @@ import watchfiles
 
 from reportgen.errors import InputError, ReportgenError
 from reportgen.project import Project
-from reportgen.publish.build import BuildReport, build
-from reportgen.publish.templates import theme_folders
+from reportgen.publish import wording
+from reportgen.publish.build import build
+from reportgen.publish.theme_folders import theme_folders
 
 LOOPBACK = "127.0.0.1"
 PORT = 8000
@@ -60,26 +61,33 @@ def serving(out: Path, port: int = PORT) -> Iterator[str]:
         thread.join()
 
 
-Told = Callable[[BuildReport | ReportgenError], None]
+def serve(project: Project, port: int, tell: Callable[[str], object], *, out: Path | None = None) -> None:
+    """Build into ``out`` (``public/`` by default), serve it, and build again on every change, until interrupted.
 
+    ``tell`` gets lines for the user: the address, and what each build did or what stopped it.
 
-def serve(project: Project, out: Path, tell: Callable[[str], None], told: Told, *, port: int = PORT) -> None:
-    """Build, serve and build again on every change, until interrupted.
-
-    ``tell`` gets the address once, ``told`` each build's report, or the error that stopped it.
+    Raises
+    ------
+    InputError
+        The port is taken.
     """
-    told(_attempt(project, out))
-    with serving(out, port) as address:
-        tell(address)
+    folder = out or project.root / "public"
+    _rebuild(project, folder, tell)
+    with serving(folder, port) as address:
+        tell(f"serving {address} (Ctrl-C ends it)")
         for _ in watchfiles.watch(*_watched(project)):
-            told(_attempt(project, out))
+            _rebuild(project, folder, tell)
 
 
-def _attempt(project: Project, out: Path) -> BuildReport | ReportgenError:
+def _rebuild(project: Project, out: Path, tell: Callable[[str], object]) -> None:
     try:
-        return build(project, out, strict=False)
+        report = build(project, out, strict=False)
     except ReportgenError as fault:
-        return fault
+        tell(fault.one_line())
+        return
+    for problem in report.warnings:
+        tell(str(problem))
+    tell(f"{wording.plural(report.pages, 'page')}, {wording.plural(report.written, 'file')} changed")
 
 
 def _watched(project: Project) -> list[Path]:

@@ -19,8 +19,9 @@ from reportgen.publish.gather import Gathered
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import SourcePage, read_page
 from reportgen.publish.problems import Problem
-from reportgen.publish.templates import Theme, theme_folders
+from reportgen.publish.templates import Theme
 from reportgen.publish.text_page import render
+from reportgen.publish.theme_folders import theme_folders
 from reportgen.publish.view import RecordView
 
 STATIC = "static"

@@ -151,6 +151,7 @@ def holm(record: RecordView, piece: Slice, page: str) -> Table:
                 _probability(comparison.holm_p, comparison, page),
                 figure(wording.count(comparison.holm_rank), comparison.holm_rank),
                 figure(wording.count(comparison.family_size), comparison.family_size),
+                figure(wording.percent(comparison.outrun_bound), comparison.outrun_bound),
                 word(
                     {True: "yes", False: f"not resolvable at n = {comparison.n}", None: wording.NOT_COMPUTED}[
                         comparison.resolvable

@@ -9,30 +9,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
-from reportgen.errors import InputError
 from reportgen.publish.context import Figure, Table
 
 PARTS = "parts.html"
-
-
-def default_theme() -> Path:
-    """Find the default theme: in the wheel inside the package, in a checkout beside it.
-
-    Raises
-    ------
-    InputError
-        The installation is incomplete.
-    """
-    package = Path(__file__).resolve().parents[1]
-    for folder in (package / "theme", package.parent / "templates"):
-        if (folder / "base.html").is_file():
-            return folder
-    raise InputError("the default theme is missing", where=str(package), remedy="install reportgen again")
-
-
-def theme_folders(lab_templates: Path) -> list[Path]:
-    """Folders in which a theme file is looked for, the lab's own first."""
-    return list(dict.fromkeys([lab_templates.resolve(), default_theme().resolve()]))
 
 
 class Theme:

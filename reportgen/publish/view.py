@@ -49,7 +49,7 @@ class ReadingLine(msgspec.Struct, frozen=True):
 
 
 class AttemptView(msgspec.Struct, frozen=True):
-    """One attempt; ``address`` is its page's path, without a leading slash and with one at the end."""
+    """One attempt; ``address`` is its page's path, ``damage`` says where its files differ from their archived hashes."""
 
     address: str
     folder: str
@@ -63,6 +63,7 @@ class AttemptView(msgspec.Struct, frozen=True):
     readings: list[ReadingLine]
     throttled: list[str]
     files: list[FileFact]
+    damage: list[str] = []
 
 
 class RecordView(msgspec.Struct, frozen=True):

@@ -188,7 +188,7 @@ def day(stamp: str | None) -> str:
 
 def moment(stamp: str | None) -> str:
     """Say an ISO 8601 time in UTC for reading."""
-    return NOT_COMPUTED if not stamp else stamp[:19].replace("T", " ") + " UTC"
+    return NOT_COMPUTED if not stamp else stamp[:16].replace("T", " ") + " UTC"
 
 
 def names(items: list[str]) -> str:

@@ -228,6 +228,24 @@ def test_process_values_of_disjoint_cells_leave_too_few() -> None:
     assert msgspec.json.decode(msgspec.json.encode(result), type=Result) == result
 
 
+def test_a_record_without_rows_says_that_every_cell_is_empty() -> None:
+    """Nothing measured: each comparison is invalid, nothing is promoted, nothing crashes."""
+    rows = board()
+    result = analyse(plan(), [replace(rows, batches=rows.batches.iloc[:0])])
+
+    assert {Reason.CELL_WITHOUT_DATA} == {found.reason for found in result.comparisons}
+    assert ([], []) == (result.positions, result.times)
+    assert {None} == {line.floor for line in result.noise}
+
+
+def test_a_missing_tag_is_no_tag() -> None:
+    """A table may hold null where no rule applied."""
+    rows = board()
+    named = rows.batches.assign(tag=pd.Categorical([None] * len(rows.batches), categories=["throttled"]))
+
+    assert analyse(plan(), [rows]) == analyse(plan(), [replace(rows, batches=named)])
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -14,7 +14,8 @@ from reportgen.publish.gather import Gathered
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import SourcePage, fill, read_page
 from reportgen.publish.problems import Problem
-from reportgen.publish.templates import Theme, default_theme
+from reportgen.publish.templates import Theme
+from reportgen.publish.theme_folders import default_theme
 from tests.publish.conftest import Built
 
 FRONT = '+++\ntitle = "A"\nkind = "report"\nsummary = "B"\ndate = 2026-01-02\naddress = "a/b/"\nrecords = [{}]\n+++\n'

@@ -27,7 +27,7 @@ from pathlib import Path
 from reportgen.project import open_project
 from reportgen.publish.build import build
 project = open_project(Path(sys.argv[1]))
-sys.exit(not build(project, Path(sys.argv[2]), strict=True).ok)
+sys.exit(build(project, Path(sys.argv[2]), strict=True).failed)
 """
 
 
@@ -40,19 +40,12 @@ def tree(folder: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize(
-    "environment",
-    [
-        {"TZ": "Pacific/Kiritimati", "LC_ALL": "C", "PYTHONHASHSEED": "1"},
-        {"TZ": "America/St_Johns", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "77"},
-    ],
-    ids=["far east", "west"],
-)
-def test_a_build_elsewhere_gives_the_same_bytes(built: Built, tmp_path: Path, environment: dict[str, str]) -> None:
+def test_a_build_elsewhere_gives_the_same_bytes(built: Built, tmp_path: Path) -> None:
     """Another folder, time zone, locale and hash seed, without any cache."""
     lab = tmp_path / "other place"
     shutil.copytree(built.project.root, lab, ignore=shutil.ignore_patterns("public", ".cache"))
-    subprocess.run([sys.executable, "-c", BUILD, str(lab), str(lab / "out")], check=True, env=os.environ | environment)
+    elsewhere = os.environ | {"TZ": "Pacific/Kiritimati", "LC_ALL": "C", "LANG": "C", "PYTHONHASHSEED": "77"}
+    subprocess.run([sys.executable, "-c", BUILD, str(lab), str(lab / "out")], check=True, env=elsewhere)
     assert tree(built.out) == tree(lab / "out")
 
 
@@ -98,14 +91,14 @@ def test_a_strict_build_fails_with_file_and_line_and_writes_nothing(
     assert not (tmp_path / "out").exists()
     lenient = build(project, tmp_path / "out", strict=False)
     assert (report.problems, ()) == (lenient.warnings, lenient.problems)
-    assert check(project) == report.problems
+    assert check(project).problems == report.problems
 
 
 def test_pages_nobody_leads_to_and_addresses_taken_twice_are_problems(tmp_path: Path) -> None:
     """Orphans and clashes are found before anything is written."""
     lost = HOME.replace('address = ""', 'address = "lost/"').replace('"home"', '"note"').split("Read the")[0]
     pages = {"index.md": HOME.split("Read the")[0], "lost.md": lost, "other.md": lost}
-    problems = check(make_lab(tmp_path / "lab", pages, measured=False))
+    problems = check(make_lab(tmp_path / "lab", pages, measured=False)).problems
     assert ["address 'lost/' is taken by another page", "no page leads here"] == sorted(one.what for one in problems)
 
 

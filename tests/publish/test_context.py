@@ -12,7 +12,7 @@ import pytest
 from jinja2 import nodes
 
 from reportgen.publish import context
-from reportgen.publish.templates import default_theme
+from reportgen.publish.theme_folders import default_theme
 
 ENVIRONMENT = jinja2.Environment(autoescape=True)
 TEMPLATES = sorted(default_theme().glob("*.html"))

@@ -1,0 +1,173 @@
+"""The built site in a real browser: nothing from elsewhere, nothing wrong, readable on a phone, in the dark, without scripts."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.publish.conftest import Built
+
+ADDRESSES = ["", "report/", "made-up/", "attempts/", "data/", "404.html"]
+IN_THE_DARK = ["", "report/", "attempts/"]
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Start the machine's Chromium; without one these tests fail, since nothing else shows what a reader sees."""
+    named = os.environ.get("CHROMIUM") or next((path for name in NAMES if (path := shutil.which(name))), None)
+    with sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=named or "/usr/bin/chromium", args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def addresses(built: Built) -> list[str]:
+    """Give the pages to visit: written ones, a record and each kind of attempt."""
+    found = [path.parent.relative_to(built.out).as_posix() + "/" for path in built.out.glob("records/**/index.html")]
+    return [*ADDRESSES, *sorted(found)]
+
+
+def opened(context: BrowserContext, url: str) -> tuple[Page, list[str], list[str]]:
+    """Open a page; return it with the addresses it asked for and everything that went wrong."""
+    page = context.new_page()
+    asked: list[str] = []
+    wrong: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda fault: wrong.append(str(fault)))
+    page.on("requestfailed", lambda request: wrong.append(f"failed: {request.url}"))
+    page.on("response", lambda answer: wrong.append(f"{answer.status}: {answer.url}") if answer.status >= 400 else None)
+    page.goto(url)
+    page.evaluate("document.fonts.ready")
+    return page, asked, wrong
+
+
+LOOK = """() => ({
+  widths: [document.documentElement.scrollWidth, document.documentElement.clientWidth],
+  counts: ['h1', 'main', 'a.skip', 'header.site', 'footer.site'].map(name => document.querySelectorAll(name).length),
+  navigation: document.querySelectorAll('nav[aria-label]').length,
+  headings: [...document.querySelectorAll('h1,h2,h3,h4')].map(one => Number(one.tagName[1])),
+  ragged: [...document.querySelectorAll('table')].filter(table => [...table.rows].some(
+    row => row.cells.length !== table.rows[0].cells.length)).length,
+})"""
+
+
+@pytest.fixture(scope="module", params=["light", "dark"])
+def seen(
+    request: pytest.FixtureRequest, browser: Browser, address: str, addresses: list[str]
+) -> dict[str, dict[str, Any]]:
+    """Visit every page once at 390 pixels, and note what it asked for, what went wrong and how it is built."""
+    found = {}
+    visited = addresses if request.param == "light" else IN_THE_DARK
+    with browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=request.param) as context:
+        for place in visited:
+            page, asked, wrong = opened(context, address + place)
+            found[place] = {"asked": asked, "wrong": wrong, **page.evaluate(LOOK)}
+            page.close()
+    return found
+
+
+def test_no_page_asks_elsewhere_or_complains(seen: dict[str, dict[str, Any]], address: str) -> None:
+    """Under a policy that allows no inline script or style."""
+    for place, page in seen.items():
+        assert [] == page["wrong"], place
+        assert all(url.startswith(address) for url in page["asked"]), place
+
+
+def test_no_page_scrolls_sideways_on_a_phone(seen: dict[str, dict[str, Any]]) -> None:
+    """Wide tables scroll in containers of their own."""
+    for place, page in seen.items():
+        assert page["widths"][0] <= page["widths"][1], f"{place} is {page['widths'][0]} pixels wide"
+
+
+def test_every_page_has_one_h1_landmarks_and_headings_in_steps(seen: dict[str, dict[str, Any]]) -> None:
+    """What assistive technology goes by."""
+    for place, page in seen.items():
+        assert [1, 1, 1, 1, 1] == page["counts"], place
+        assert page["navigation"] >= 1
+        assert all(after <= before + 1 for before, after in pairwise(page["headings"])), place
+
+
+def test_tables_have_a_cell_for_every_column(seen: dict[str, dict[str, Any]]) -> None:
+    """No row is shorter or longer than its head."""
+    assert {} == {place: page["ragged"] for place, page in seen.items() if page["ragged"]}
+
+
+def test_the_report_reads_without_scripts(browser: Browser, address: str) -> None:
+    """Answer, tables and charts are in the page itself."""
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(address + "report/")
+        assert page.get_by_text("adopt").count() > 0
+        assert "−5.00%" in page.inner_text("table")
+        assert page.locator("svg.chart").count() == 6
+        assert page.locator("svg.chart").first.bounding_box() is not None
+
+
+def test_dark_and_light_differ_and_both_have_contrast(browser: Browser, address: str) -> None:
+    """Text on paper reaches 4.5 to 1 in each, chart included."""
+    seen = {}
+    for scheme in ("light", "dark"):
+        with browser.new_context(color_scheme=scheme) as context:
+            page, _, _ = opened(context, address + "report/")
+            seen[scheme] = page.evaluate(COLOURS)
+    assert seen["light"]["body"] != seen["dark"]["body"]
+    assert seen["light"]["chart"] != seen["dark"]["chart"]
+    for scheme, colours in seen.items():
+        low = {pair: ratio for pair, ratio in colours["contrast"].items() if ratio < 4.5}
+        assert {} == low, scheme
+
+
+COLOURS = """() => {
+  const parse = text => text.match(/[\\d.]+/g).slice(0, 3).map(Number);
+  const light = text => parse(text).map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, at) => sum + v * [0.2126, 0.7152, 0.0722][at], 0);
+  const paper = getComputedStyle(document.body).backgroundColor;
+  const contrast = {};
+  for (const one of document.querySelectorAll('main *, footer *, header *')) {
+    if (![...one.childNodes].some(node => node.nodeType === 3 && node.textContent.trim())) continue;
+    if (one.closest('title, desc')) continue;
+    const style = getComputedStyle(one);
+    const ink = one instanceof SVGElement ? style.fill : style.color;
+    let behind = one, ground = 'rgba(0, 0, 0, 0)';
+    while (behind && ground === 'rgba(0, 0, 0, 0)') { ground = getComputedStyle(behind).backgroundColor; behind = behind.parentElement; }
+    const [a, b] = [light(ink), light(ground === 'rgba(0, 0, 0, 0)' ? paper : ground)];
+    contrast[ink + ' on ' + ground] = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  }
+  return {body: paper, chart: getComputedStyle(document.querySelector('svg.chart text')).fill, contrast};
+}"""
+
+
+def test_a_figure_leads_to_its_row_on_the_records_page(browser: Browser, address: str) -> None:
+    """Whoever distrusts a number opens it."""
+    with browser.new_context() as context:
+        page, _, _ = opened(context, address + "report/")
+        page.locator("p a.number").first.click()
+        assert "/records/sample/" in page.url
+        target = page.locator(":target")
+        assert target.count() == 1
+        assert "candidate" in target.inner_text()
+        assert "3 and 10" in target.inner_text()
+
+
+def test_a_page_is_light(browser: Browser, built: Built, address: str) -> None:
+    """A report with its charts, style and fonts stays under 100 KB as it travels compressed."""
+    with browser.new_context() as context:
+        _, asked, _ = opened(context, address + "report/")
+    paths = [built.out / url.removeprefix(address) for url in asked]
+    travelled = {path.name: len(gzip.compress(_file(path).read_bytes())) for path in paths}
+    assert sum(travelled.values()) < 100_000, travelled
+
+
+def _file(path: Path) -> Path:
+    return path / "index.html" if path.is_dir() else path
