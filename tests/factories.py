@@ -192,6 +192,8 @@ def open_attempt(
     journal = Journal.create(layout.open_dir(runs, header.experiment, header.id), header, plan)
     for path, data in sources.items():
         journal.artifact(f"{layout.SOURCES}/{path}", data)
+    for arm in _arms(plan):
+        journal.artifact(f"{layout.BINARIES}/{arm.name}.bin", (arm.of or arm.name).encode())
     for repetition in repetitions:
         journal.append(repetition)
         journal.event("repetition", repetition=repetition.repetition)

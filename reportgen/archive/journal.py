@@ -185,7 +185,7 @@ class Journal:
             Another content lies there already, or the disk refuses.
         """
         relative = PurePosixPath(name)
-        if relative.is_absolute() or ".." in relative.parts or not relative.parts:
+        if relative.is_absolute() or ".." in relative.parts or not relative.parts or not name.isprintable():
             raise InputError(f"artifact name {name!r} leads out of the folder", where=str(self.artifacts))
         path = self.artifacts / relative
         try:

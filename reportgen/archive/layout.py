@@ -16,6 +16,7 @@ REPETITIONS = "repetitions.jsonl"
 EVENTS = "events.jsonl"
 ARTIFACTS = "artifacts"
 SOURCES = "sources"
+BINARIES = "binaries"
 SUMS = "SHA256SUMS"
 
 HEADER = "header.json"
@@ -66,6 +67,11 @@ def artifacts_dir(folder: Path) -> Path:
 def sources_dir(folder: Path) -> Path:
     """Files that the plan's digest covers, under their paths relative to the kernels folder."""
     return folder / ARTIFACTS / SOURCES
+
+
+def binaries_dir(folder: Path) -> Path:
+    """Folder of the machine code of every arm, where the backend has any."""
+    return folder / ARTIFACTS / BINARIES
 
 
 def staging_dir(folder: Path, step: str) -> Path:

@@ -85,6 +85,7 @@ def open_attempt(request: Request, bench: Bench, hashes: Mapping[str, str]) -> O
         environment={SELECTOR: options.device, "variables": recorded_environment(), **builder.environment()},
         reportgen=reportgen.__version__,
     )
+    _check_unchanged(plan, hashes)
     journal = Journal.create(layout.open_dir(project.runs, plan.name, header.id), header, plan)
     journal.event("opened", device=request.device.id, repetitions=repetitions)
     _archive(project, bench, journal)
@@ -137,6 +138,13 @@ def digest_of(binaries: Mapping[str, str]) -> str:
     return hashlib.sha256(
         "".join(f"{arm}\0{sha256}\n" for arm, sha256 in sorted(binaries.items())).encode()
     ).hexdigest()
+
+
+def _check_unchanged(plan: Plan, hashes: Mapping[str, str]) -> None:
+    """Refuse sources that changed after the plan was made: what was compiled might be either."""
+    for file in plan.files:
+        if hashes[f"source/{file.path}"] != file.sha256:
+            raise InputError("changed while the run was being prepared", where=file.path, remedy="run it again")
 
 
 def _check_same(header: OpenHeader, bench: Bench, device: Device, hashes: Mapping[str, str], where: str) -> None:

@@ -88,6 +88,7 @@ def _time_block(rig: Rig, number: int, fixture: str, whole: Clockwork) -> dict[s
     before = rig.session.readings()
     for pass_number, arms in ((OPENING_PASS, order), (1, order), (2, order[::-1])):
         for position, arm in enumerate(arms, start=1):
+            rig.channel.beat()
             batch, row = time_batch(rig, fixture, arm, rig.job.replays[fixture])
             clockwork.times.append(batch)
             place = {"pass": pass_number, "position": position, "warmup": pass_number == OPENING_PASS, "block": number}

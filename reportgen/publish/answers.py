@@ -6,6 +6,7 @@ from reportgen.model.result import Promotion
 from reportgen.publish import lookup, wording
 from reportgen.publish.context import Download
 from reportgen.publish.view import FileFact, RecordView
+from reportgen.units import BYTES_PER_KIB
 
 ORDER = (Promotion.ADOPT, Promotion.ADOPT_AS_REWRITE, Promotion.NOT_ATTRIBUTABLE, Promotion.KEEP_INCUMBENT)
 REWRITE = (
@@ -74,7 +75,7 @@ def download(file: FileFact, page: str) -> Download:
         href=page + file.path,
         holds=HOLDS.get(file.path.rsplit("/", maxsplit=1)[-1], _holds(file.path)),
         length=wording.size(file.length_bytes),
-        length_bytes=f"{wording.count(file.length_bytes)} bytes",
+        length_bytes=f"{wording.count(file.length_bytes)} bytes" if file.length_bytes >= BYTES_PER_KIB else "",
         sha256=file.sha256,
     )
 

@@ -35,8 +35,10 @@ def _contents(attempt: Attempt) -> Iterator[str]:
     yield from _counts(attempt)
     yield from _repetitions(attempt)
     yield from plan_findings(attempt)
+    yield from _binaries(attempt)
     if attempt.manifest.kind is Kind.TIMING and attempt.manifest.status is Status.SCORED:
         yield from _matrix(attempt)
+        yield from _mirrors(attempt)
 
 
 def plan_findings(attempt: Attempt) -> Iterator[str]:
@@ -55,6 +57,17 @@ def plan_findings(attempt: Attempt) -> Iterator[str]:
             yield f"{holder}: plan digest {claimed}, recomputed {digest}"
     if attempt.id.rpartition("-")[2] != digest[:6]:
         yield f"{layout.MANIFEST}: id {attempt.id} does not end in the first digits of the plan's digest {digest[:6]}"
+
+
+def _binaries(attempt: Attempt) -> Iterator[str]:
+    """Look for the code of every arm among the archived binaries, where a backend archives them."""
+    folder = layout.binaries_dir(attempt.path)
+    if not folder.is_dir():
+        return
+    archived = {sha256_of(path) for path in sorted(folder.rglob("*")) if path.is_file()}
+    for arm, sha256 in sorted(attempt.manifest.binaries.items()):
+        if sha256 not in archived:
+            yield f"{folder.relative_to(attempt.path)}: no file has the SHA-256 of arm {arm}, {sha256}"
 
 
 def _counts(attempt: Attempt) -> Iterator[str]:
@@ -114,6 +127,19 @@ def _matrix(attempt: Attempt) -> Iterator[str]:
         what = "is missing" if not times else f"stands {times} times" if due else "is not in the plan"
         where = f"group {group}, fixture {fixture}, arm {arm}, repetition {repetition}, pass {half}"
         yield f"{layout.BATCHES}: {where}: {what}"
+
+
+def _mirrors(attempt: Attempt) -> Iterator[str]:
+    """Look whether the second pass of every fixture block is the mirror of the first, in what counts."""
+    frame = attempt.batches
+    lost = [entry["repetition"] for entry in attempt.manifest.left_out]
+    scored = frame[(frame["mode"] == "process") & ~frame["warmup"] & ~frame["repetition"].isin(lost)]
+    ordered = scored.sort_values("position", kind="stable")
+    for (group, fixture, repetition), rows in ordered.groupby(["group", "fixture", "repetition"], sort=True):
+        first, second = (rows.loc[rows["pass"] == half, "arm"].tolist() for half in _PASSES)
+        if first != second[::-1]:
+            where = f"group {group}, fixture {fixture}, repetition {repetition}"
+            yield f"{layout.BATCHES}: {where}: pass 2 is not the mirror of pass 1"
 
 
 def _cells(plan: Plan) -> Iterator[tuple[str, str, str]]:

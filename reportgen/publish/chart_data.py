@@ -64,11 +64,12 @@ class StripChart(msgspec.Struct, frozen=True, tag=True):
 
 
 class ProcessRow(msgspec.Struct, frozen=True):
-    """Process values of one candidate on one device in the order of time, in percent; null where missing."""
+    """Process values of one candidate on one device in the order of time, in percent, around their estimate."""
 
     arm: str
     label: str
     tone: str
+    estimate: float
     changes: list[float | None]
 
 
@@ -79,7 +80,6 @@ class ProcessChart(msgspec.Struct, frozen=True, tag=True):
     title: str
     description: str
     rows: list[ProcessRow]
-    bands: list[Band]
 
 
 Chart = IntervalChart | StripChart | ProcessChart
@@ -163,17 +163,19 @@ def processes(record: RecordView, piece: Slice, found: list[ComparisonResult]) -
     """Take the process values of one slice and baseline."""
     rows = []
     for one in found:
+        if one.estimate is None:
+            continue
         for device in one.devices:
             lag = f"lag-1 {wording.signed(device.lag1)}" if device.lag1 is not None else "lag-1 not computed"
-            rows.append(ProcessRow(one.arm, lag, one.verdict.value, [percent(value) for value in device.h]))
-    bands = _bands(record, piece, cells=False)
+            label = f"around {wording.change(one.estimate)}, {lag}"
+            changes = [percent(value) for value in device.h]
+            rows.append(ProcessRow(one.arm, label, one.verdict.value, 100 * (one.estimate - 1), changes))
     said = [f"{row.arm}: {row.label} over {len(row.changes)} processes" for row in rows]
     return ProcessChart(
         anchor=f"c-processes-{lookup.slug(record.name)}-{lookup.slug(piece.name)}-{lookup.slug(found[0].baseline)}",
         title=f"Process values in the order of time against {found[0].baseline}, {wording.slice_name(piece.name)}",
         description=f"One dot a process, from the first measured at the left to the last. {'; '.join(said)}.",
         rows=rows,
-        bands=bands,
     )
 
 

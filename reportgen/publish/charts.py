@@ -213,43 +213,39 @@ def _strip_marks(chart: StripChart, scale: Scale) -> Layers:
 
 
 def _draw_processes(chart: ProcessChart) -> str:
-    """Draw each candidate's process values from left to right, around its own line of no change."""
-    values = [abs(value) for row in chart.rows for value in row.changes if value is not None]
-    reach = max([*values, *(band.half_width for band in chart.bands), 1e-9]) * 1.1
+    """Draw each candidate's process values from left to right, around its own estimate."""
+    off = [abs(value - row.estimate) for row in chart.rows for value in row.changes if value is not None]
+    reach = max([*off, 1e-9]) * 1.1
     layers: Layers = []
     for place, row in enumerate(chart.rows):
-        layers += _process_row(chart, row, place, reach)
+        layers += _process_row(row, place, reach)
     height = PROCESS_ROW * len(chart.rows) + 26
-    foot = [
-        {"x": SIDE, "y": height - 12, "text": f"each row from {wording.signed(-reach)}% to {wording.signed(reach)}%"}
-    ]
+    said = f"each row: {wording.number(reach)} points of percent either side of the estimate"
+    foot = [{"x": SIDE, "y": height - 12, "text": said}]
     layers.append(_layer("text", foot, align="left", fontSize=SMALL, color=svg.colour("quiet"), baseline="middle"))
     return svg.dress(_render(layers, height), (WIDTH, height), chart)
 
 
-def _process_row(chart: ProcessChart, row: ProcessRow, place: int, reach: float) -> Layers:
-    colour = svg.colour(row.tone)
-    top = PROCESS_ROW * place
+def _process_row(row: ProcessRow, place: int, reach: float) -> Layers:
+    colour, top = svg.colour(row.tone), PROCESS_ROW * place
     middle, half = top + 40, 20
     step = (WIDTH - 2 * SIDE) / max(1, len(row.changes))
     dots = [
-        {"x": round(SIDE + step * (at + 0.5), 2), "y": round(middle - half * value / reach, 2)}
+        {"x": round(SIDE + step * (at + 0.5), 2), "y": round(middle - half * (value - row.estimate) / reach, 2)}
         for at, value in enumerate(row.changes)
         if value is not None
     ]
-    layers: Layers = []
-    for at, band in enumerate(chart.bands):
-        part = round(half * band.half_width / reach, 2)
-        box = {"x": SIDE, "x2": WIDTH - SIDE, "y": middle - part, "y2": middle + part}
-        layers.append(_layer("rect", [box], fill=svg.colour("noise" if at == len(chart.bands) - 1 else "margin")))
-    zero = [{"x": SIDE, "x2": WIDTH - SIDE, "y": middle}]
+    box = {"x": SIDE, "x2": WIDTH - SIDE, "y": middle - half, "y2": middle + half}
+    line = {"x": SIDE, "x2": WIDTH - SIDE, "y": middle}
     text = {"fontSize": NORMAL, "baseline": "middle"}
-    layers.append(_layer("rule", zero, color=svg.colour("zero"), strokeWidth=1))
-    layers.append(
-        _layer("text", [{"x": SIDE, "y": top + 11, "text": row.arm}], align="left", color=svg.colour("ink"), **text)
-    )
-    quiet = [{"x": WIDTH - SIDE, "y": top + 11, "text": row.label}]
-    layers.append(_layer("text", quiet, align="right", color=svg.colour("quiet"), **text))
+    name = [{"x": SIDE, "y": top + 9, "text": row.arm}]
+    label = [{"x": WIDTH - SIDE, "y": top + 9, "text": row.label}]
+    layers = [
+        _layer("rect", [box], fill=svg.colour("margin")),
+        _layer("rule", [line], color=svg.colour("zero"), strokeWidth=1),
+        _layer("text", name, align="left", color=svg.colour("ink"), **text),
+        _layer("text", label, align="right", color=svg.colour("quiet"), **text),
+    ]
     if dots:
         layers.append(_layer("line", dots, color=colour, strokeWidth=1))
         layers.append(_layer("circle", dots, color=colour, size=40, opacity=1))

@@ -35,27 +35,20 @@ def _columns(*names: str, words: tuple[str, ...] = ()) -> tuple[Column, ...]:
 def comparisons(record: RecordView, piece: Slice) -> Table:
     """Derive headline, estimate and interval of every comparison of a slice, nulls included."""
     found = [one for one in record.result.comparisons if one.slice == piece.name]
-    names = (
-        "against",
-        "headline",
-        "estimate",
-        "low",
-        "high",
-        "n",
-        "ranks",
-        "coverage",
-        "margin",
-        "bootstrap",
-        "verdict",
-    )
+    names = ("against", "headline", "estimate", "low", "high", "ranks", "coverage", "bootstrap", "verdict")
     return Table(
         caption=f"Comparisons: {wording.slice_name(piece.name)}",
         stub="Arm",
         columns=_columns(*names, words=("against", "verdict")),
         rows=tuple(Row(code(one.arm), _comparison_cells(one), anchor=lookup.comparison_anchor(one)) for one in found),
-        note=f"{wording.DIRECTION.capitalize()}. Bootstrap: of the headline, over whole processes; it describes these fixtures "
+        note=f"{_margin_said(found)}{wording.DIRECTION.capitalize()}. Ranks: of the ordered process values. Bootstrap: of the headline, over whole processes; it describes these fixtures "
         "and decides nothing.",
     )
+
+
+def _margin_said(found: list[ComparisonResult]) -> str:
+    margins = [one.margin for one in found if one.margin is not None]
+    return f"Margin {wording.share(margins[0])}. " if margins else ""
 
 
 def _comparison_cells(one: ComparisonResult) -> tuple[Cell, ...]:
@@ -65,10 +58,8 @@ def _comparison_cells(one: ComparisonResult) -> tuple[Cell, ...]:
         _ratio(one.estimate),
         _ratio(one.low),
         _ratio(one.high),
-        figure(wording.count(one.n), one.n),
         word(_ranks(one.rank, one.n)),
         figure(wording.percent(one.coverage), one.coverage),
-        figure(wording.share(one.margin), one.margin),
         _bootstrap(one),
         word(wording.verdict(one.verdict), note=_details(one), tone=one.verdict.value),
     )
@@ -81,7 +72,7 @@ def _ratio(value: float | None) -> Cell:
 def _ranks(rank: int | None, n: int | None) -> str:
     if n is None:
         return wording.NOT_COMPUTED
-    return "range" if rank is None else f"{rank} and {n + 1 - rank}"
+    return f"range of {n}" if rank is None else f"{rank} and {n + 1 - rank} of {n}"
 
 
 def _details(one: ComparisonResult) -> str:
@@ -107,7 +98,7 @@ def cells(record: RecordView, piece: Slice) -> Table:
     for one in record.result.comparisons:
         if one.slice == piece.name:
             rows += [_cell_row(one, cell, first=place == 0) for place, cell in enumerate(one.cells)]
-    names = ("against", "fixture", "device", "candidate", "baseline", "ratio", "low", "high", "n", "ranks")
+    names = ("against", "fixture", "device", "candidate", "baseline", "ratio", "low", "high", "ranks")
     return Table(
         caption=f"Ratios by fixture: {wording.slice_name(piece.name)}",
         stub="Arm",
@@ -130,7 +121,6 @@ def _cell_row(one: ComparisonResult, cell: CellResult, *, first: bool) -> Row:
             _ratio(cell.ratio),
             _ratio(interval.low),
             _ratio(interval.high),
-            figure(wording.count(interval.n), interval.n),
             word(_ranks(interval.rank, interval.n)),
         ),
         first=first,

@@ -12,7 +12,8 @@ import io
 import shutil
 import textwrap
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -104,12 +105,10 @@ def csv_text(value: Any) -> str:
 
 def verifier() -> bytes:
     """Source of the published ``verify.py``: its parts as one file that needs the standard library alone."""
-    sources = [resources.files("reportgen.publish").joinpath(name).read_text("utf-8") for name in VERIFIER_PARTS]
-    main, *parts = sources
-    documentation = ast.get_docstring(ast.parse(main), clean=False)
-    imports = sorted({line for source in sources for line in _imports(source)})
-    text = f'{_LICENCE_LINE}\n"""{documentation}"""\n\n' + "\n".join(imports)
-    return "\n\n".join([text, *(_body(part) for part in parts), _body(main)]).encode()
+    main, *parts = (resources.files("reportgen.publish").joinpath(name).read_text("utf-8") for name in VERIFIER_PARTS)
+    head = f'{_LICENCE_LINE}\n"""{_documentation(main)}"""\n\n{_imports([main, *parts])}'
+    titled = [f"# {_documentation(part).splitlines()[0]}\n\n{_body(part)}" for part in parts]
+    return "\n\n".join([head, *titled, _body(main)]).encode()
 
 
 def readme(record: Record, licence: str) -> str:
@@ -164,13 +163,22 @@ def _column_line(column: Column) -> str:
     return _paragraph(f"{column.name}{unit}  {column.meaning} ({column.type}{empty})", "  ")
 
 
-def _imports(source: str) -> Iterator[str]:
-    """Give the imports of the standard library at the top of a source, one a line."""
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and node.module is not None):
-            text = ast.unparse(node)
-            if not text.startswith("from reportgen"):
-                yield text
+def _documentation(source: str) -> str:
+    return ast.get_docstring(ast.parse(source), clean=False) or ""
+
+
+def _imports(sources: Sequence[str]) -> str:
+    """Join the imports of the standard library at the top of some sources: modules first, then names by module."""
+    modules: set[str] = set()
+    names: defaultdict[str, set[str]] = defaultdict(set)
+    for node in (node for source in sources for node in ast.parse(source).body):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.module.startswith("reportgen"):
+            names[node.module] |= {alias.name for alias in node.names}
+    lines = [f"import {module}\n" for module in sorted(modules)]
+    lines += [f"from {module} import {', '.join(sorted(names[module]))}\n" for module in sorted(names)]
+    return "".join(lines)
 
 
 def _body(source: str) -> str:

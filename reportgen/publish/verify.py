@@ -136,6 +136,14 @@ def check_plan(folder: Path, plan: Facts, manifest: Facts) -> Iterator[str]:
             yield f"{folder.name}/{label}: plan digest {claimed}, recomputed {digest}"
 
 
+def check_binaries(folder: Path, manifest: Facts) -> Iterator[str]:
+    """Look for the code of every arm among the archived binaries, where there are any."""
+    archived = {sha256_of(path) for path in (folder / "artifacts" / "binaries").rglob("*") if path.is_file()}
+    for arm, sha256 in sorted(manifest["binaries"].items()):
+        if archived and sha256 not in archived:
+            yield f"{folder.name}/artifacts/binaries: no file has the SHA-256 of arm {arm}, {sha256}"
+
+
 def check_attempt(folder: Path, manifest: Facts, top_plan: Facts) -> Iterator[str]:
     """Check the sealed attempt in a folder by itself."""
     yield from check_sums(folder, f"{folder.name}/")
@@ -143,6 +151,7 @@ def check_attempt(folder: Path, manifest: Facts, top_plan: Facts) -> Iterator[st
     if plan != top_plan:
         yield f"{folder.name}/plan.toml: is not the plan at the top of the record"
     yield from check_plan(folder, plan, manifest)
+    yield from check_binaries(folder, manifest)
     for name in VERSIONED_LINES:
         yield from check_lines(folder, name)
     if manifest["id"] != folder.name or manifest["status"] != "scored":

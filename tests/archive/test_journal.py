@@ -15,7 +15,7 @@ import pytest
 
 from reportgen.archive import layout
 from reportgen.archive.journal import Journal, read_journal
-from reportgen.archive.load import load_attempt
+from reportgen.archive.load import list_attempts, load_attempt
 from reportgen.errors import InputError, RecordError, SchemaVersionError
 from reportgen.model.record import Status
 from tests.factories import make_header, make_plan, make_rows, open_attempt
@@ -153,7 +153,7 @@ def test_artifacts_stay_inside_and_are_written_once(folder: Path) -> None:
         assert path == journal.artifact("logs/compile.txt", b"ok")
         with pytest.raises(RecordError, match="another content"):
             journal.artifact("logs/compile.txt", b"changed")
-        for name in ("../outside", "/etc/outside", "a/../../b", ""):
+        for name in ("../outside", "/etc/outside", "a/../../b", "", "two\nlines"):
             with pytest.raises(InputError, match="leads out of the folder"):
                 journal.artifact(name, b"")
 
@@ -218,3 +218,51 @@ def test_a_journal_line_carries_the_hash_of_its_own_text(folder: Path) -> None:
     line = (folder / layout.JOURNAL).read_bytes().splitlines()[1]
     text = line.partition(b'"repetition":')[2][:-1]
     assert json.loads(line)["sha256"] == hashlib.sha256(text).hexdigest()
+
+
+def test_killed_while_opening_the_attempt_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+    """A real process is killed at its first, second ... change to the disk until one survives."""
+    script = textwrap.dedent("""
+        import os, signal, sys
+        from pathlib import Path
+        from reportgen.archive import layout
+        from reportgen.archive.journal import Journal
+        from tests.factories import make_header, make_plan
+
+        plan = make_plan()
+        header = make_header(plan)
+
+        def kill_at(step):
+            seen = 0
+            def watch(event, arguments):
+                nonlocal seen
+                if event in {"os.mkdir", "os.rename"} or (event == "open" and arguments[2] & os.O_ACCMODE):
+                    seen += 1
+                    if seen == step:
+                        os.kill(os.getpid(), signal.SIGKILL)
+            sys.addaudithook(watch)
+
+        step, status = 0, 1
+        while status:
+            step += 1
+            runs = Path(sys.argv[1], str(step))
+            child = os.fork()
+            if child == 0:
+                kill_at(step)
+                Journal.create(layout.open_dir(runs, "sample", header.id), header, plan)
+                os._exit(0)
+            status = os.waitpid(child, 0)[1]
+        print(step)
+    """)
+    done = subprocess.run([sys.executable, "-c", script, tmp_path], capture_output=True, text=True, check=True)
+    steps = int(done.stdout)
+    found = [list_attempts(tmp_path / str(step)) for step in range(1, steps + 1)]
+    assert steps > 8
+    assert {0, 1} == {len(attempts) for attempts in found}
+    assert all(attempt.plan == PLAN and attempt.status is Status.ABORTED for attempts in found for attempt in attempts)
+    for step in range(1, steps + 1):
+        header = make_header(PLAN)
+        folder = layout.open_dir(tmp_path / str(step), "sample", header.id)
+        if not folder.exists():
+            Journal.create(folder, header, PLAN).close()
+        assert (PLAN, ()) == (read_journal(folder).plan, read_journal(folder).repetitions)

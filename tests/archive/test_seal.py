@@ -59,6 +59,12 @@ def test_a_sealed_attempt_holds_its_files_and_their_sums(tmp_path: Path) -> None
     sealed = seal(opened(tmp_path), MANIFEST)
     expected = [
         "SHA256SUMS",
+        "artifacts/binaries/candidate.bin",
+        "artifacts/binaries/control.bin",
+        "artifacts/binaries/floor.bin",
+        "artifacts/binaries/incumbent.bin",
+        "artifacts/binaries/null_control.bin",
+        "artifacts/binaries/null_incumbent.bin",
         "artifacts/sources/sample/experiment.py",
         "artifacts/sources/sample/experiment.toml",
         "artifacts/sources/sample/sample.c",

@@ -5,13 +5,18 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import psutil
 import pytest
 
 from reportgen.archive.load import Attempt
-from reportgen.errors import InputError
+from reportgen.errors import InputError, WorkerError
 from reportgen.measure import controller
+from reportgen.measure.answers import Runner
+from reportgen.measure.interruption import Interruption
+from reportgen.measure.job import REFERENCE, Job
+from reportgen.measure.process import Deadlines
 from reportgen.measure.watching import RunOptions
 from reportgen.model.record import Status
 from tests.measure.lab import PROGRAM, RIGHT, Lab, Seen
@@ -90,6 +95,13 @@ def test_a_repetition_that_dies_is_replaced_by_a_spare_with_the_same_orders(lab:
     assert facts[2]["orders"] == facts[4]["orders"]
     assert [(2, 4)] == [(one["repetition"], one["replaced_by"]) for one in attempt.manifest.left_out]
     assert [(1, 3), (1, 3), (2, 3), (3, 3)] == lab.seen.progress
+
+
+def test_long_blocks_are_no_silence(lab: Lab) -> None:
+    """Nine batches of 0.6 s in one block last longer than the deadline, and nothing is wrong with them."""
+    lab.write(backend="fake", repetitions=1, silence_deadline_s=4, more=fault("slow", repetition=1, seconds=0.6))
+    outcome = lab.run()
+    assert (Status.SCORED, []) == (outcome.status, lab.seen.warnings)
 
 
 def test_a_repetition_that_hangs_is_replaced_too(lab: Lab) -> None:
@@ -220,6 +232,64 @@ def test_an_experiment_that_raises_or_contradicts_itself_is_one_line(lab: Lab, o
     line = refusal(lab)
     assert says in line
     assert f"{lab.folder}/experiment.py" in line
+
+
+def test_a_source_that_changes_while_the_run_is_prepared_is_refused(lab: Lab) -> None:
+    """Nobody could say which text was compiled."""
+    source = lab.folder / "idea.c"
+
+    def change(name: str, _detail: str) -> None:
+        if name == "references":
+            source.write_text(source.read_text() + "\n")
+
+    with pytest.raises(InputError, match=r"doubling/idea\.c: changed while the run was being prepared"):
+        lab.run(at_phase=change)
+    assert not lab.project.runs.exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("import os; os._exit(7)", "ended with status 7 and no answer"),
+        ("import sys; sys.exit()", "ended with status 0 and no answer"),
+        ("import sys, os; os.write(int(sys.argv[2]), b'nonsense\\n')", "answered nonsense"),
+    ],
+)
+def test_a_program_that_breaks_the_protocol_is_one_line_too(lab: Lab, line: str, says: str) -> None:
+    """Whatever an experiment does to its process, the controller says what it saw."""
+    lab.write(backend="fake", program=f"{line}\n{PROGRAM}")
+    with pytest.raises(WorkerError, match=says):
+        lab.run()
+    assert no_process_is_left()
+
+
+def test_a_process_that_goes_on_without_its_voice_is_ended(tmp_path: Path) -> None:
+    """A closed descriptor is not taken for an end."""
+    program = tmp_path / "mute.py"
+    program.write_text("import os, sys, time\nos.close(int(sys.argv[2]))\ntime.sleep(60)\n")
+    job = Job(REFERENCE, 0, "fake", {}, str(program), str(tmp_path), 0, [], [], 1, 1, 1, 0.1)
+    with Interruption() as interruption:
+        answer = Runner(Deadlines(30, 30, end_s=0.3), interruption).run(job, "mute", tmp_path)
+    assert answer.fault is not None
+    assert "closed its descriptor" in answer.fault.one_line()
+    assert no_process_is_left()
+
+
+def test_a_process_that_a_kernel_leaves_behind_is_ended_with_its_group(lab: Lab) -> None:
+    """The group is verified gone after every job, also a good one."""
+    lab.write(idea="static int n; if (!n++ && !fork()) pause(); " + RIGHT, repetitions=1)
+    source = lab.folder / "idea.c"
+    source.write_text("#include <unistd.h>\n" + source.read_text())
+    outcome = lab.run()
+    assert (Status.SCORED, 0) == (outcome.status, outcome.exit_status)
+    assert [] == [one.pid for one in psutil.process_iter() if str(lab.root) in " ".join(_command_of(one))]
+
+
+def _command_of(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
 
 
 def test_an_unknown_backend_or_device_is_refused_with_those_that_exist(lab: Lab) -> None:

@@ -31,7 +31,7 @@ ALL: list[Chart] = [
         BANDS,
     ),
     StripChart(*WORDS, [StripRow("hoist", "−4% to −2%", "faster", [-4.0, -3.0, -2.0], -3.0)], BANDS),
-    ProcessChart(*WORDS, [ProcessRow("hoist", "lag-1 +0.10", "faster", [-3.0, None, -3.1])], BANDS),
+    ProcessChart(*WORDS, [ProcessRow("hoist", "lag-1 +0.10", "faster", -3.05, [-3.0, None, -3.1])]),
 ]
 NAMES = ["intervals", "strips", "processes"]
 

@@ -112,7 +112,8 @@ def test_the_published_program_needs_the_standard_library_alone() -> None:
     """It is one file with a licence line, compiles, and imports nothing that Python does not bring along."""
     source = verifier().decode()
     assert source.startswith("# SPDX-License-Identifier: Apache-2.0\n")
-    imported = set()
+    imported, lines = set(), [line for line in source.splitlines() if re.match("import |from ", line)]
+    assert len(lines) == len({line.split()[1] for line in lines})
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             imported |= {name.name.partition(".")[0] for name in node.names}

@@ -266,6 +266,23 @@ def test_a_forged_source_is_found_by_the_plans_digest(record: Path, attempt: Pat
     expect(record, r"artifacts/sources/sample/sample\.c: does not have the SHA-256 that plan\.toml lists")
 
 
+def test_forged_machine_code_is_found(record: Path, attempt: Path) -> None:
+    """The arm is named, though every sum was written anew."""
+    (attempt / "artifacts" / "binaries" / "candidate.bin").write_bytes(b"other code")
+    forge_sums(record, attempt)
+    expect(record, r"artifacts/binaries: no file has the SHA-256 of arm candidate")
+
+
+def test_an_order_that_is_not_mirrored_is_found(tmp_path: Path) -> None:
+    """Two neighbours of one pass with their names exchanged: fixture and repetition are named."""
+    rows = make_rows(make_plan())
+    one, other = rows[5].batches[-2:]
+    one["arm"], other["arm"] = other["arm"], one["arm"]
+    findings = verify_path(sealed_attempt(tmp_path, repetitions=rows).path).findings
+    where = f"group main, fixture {one['fixture']}, repetition 5"
+    assert (f"batches.parquet: {where}: pass 2 is not the mirror of pass 1",) == findings
+
+
 def test_a_forged_count_is_found(record: Path, attempt: Path) -> None:
     """The manifest must count what the tables hold."""
     path = attempt / "manifest.json"
@@ -329,7 +346,7 @@ def test_an_attempt_must_agree_with_itself(tmp_path: Path) -> None:
     assert any(
         "rows=1,cache=same-set, arm control, repetition 4, pass 2: is not in the plan" in line for line in findings
     )
-    assert len(findings) == 2
+    assert sum("is not the mirror" in line for line in findings) == len(findings) - 2
 
 
 def test_an_open_attempt_is_checked_for_a_readable_journal(tmp_path: Path) -> None:

@@ -77,7 +77,10 @@ class NativeSession:
             try:
                 self._modules[module.arm] = ctypes.CDLL(module.file, mode=os.RTLD_NOW | os.RTLD_LOCAL)
             except OSError as fault:
-                raise InputError(f"arm {module.arm!r} cannot be loaded: {fault}", remedy="see that it links") from fault
+                raise InputError(
+                    f"arm {module.arm!r} cannot be loaded: {fault}",
+                    remedy="see that it links, and that programs may be loaded from the folder TMPDIR",
+                ) from fault
 
     def allocate(self, allocations: Sequence[Allocation]) -> None:
         """Place all buffers in one reserved arena; paddings are address space that nothing touches."""

@@ -1,0 +1,65 @@
+"""The guide to writing pages shows every binding, and what it shows works."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from reportgen.publish import chart_data, record_facts, tables
+from reportgen.publish.bindings import Bindings
+from reportgen.publish.cache import Cache
+from reportgen.publish.gather import Gathered
+from reportgen.publish.library import Library
+from reportgen.publish.markdown import KINDS, FrontMatter, fill, read_page
+from reportgen.publish.templates import Theme
+from reportgen.publish.theme_folders import default_theme
+from tests.publish.conftest import Built
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "writing-pages.md").read_text("utf-8")
+EXAMPLE = re.search(r"```page\n(.*?)```", GUIDE, re.DOTALL)
+EXPRESSIONS = re.findall(r"`(\{\{ .*? \}\})`", GUIDE)
+
+
+@pytest.fixture(scope="module")
+def library(built: Built) -> Library:
+    """Gather the records of the small lab, whose experiment is called as the guide's."""
+    return Gathered(built.project, Cache(built.project.root / ".cache")).library
+
+
+def filled(library: Library, folder: Path, text: str) -> tuple[str, list[str]]:
+    """Evaluate a page's text; return it with what went wrong."""
+    (folder / "page.md").write_text(text, "utf-8")
+    page = read_page(folder / "page.md", "site/page.md")
+    bindings = Bindings(page, library, Theme([default_theme()]))
+    said, faults = fill(page, bindings.functions())
+    return said, [str(problem) for problem in bindings.problems + faults]
+
+
+def test_the_example_page_works(library: Library, tmp_path: Path) -> None:
+    """Front matter, figures, a chart and a box."""
+    assert EXAMPLE is not None
+    said, wrong = filled(library, tmp_path, EXAMPLE.group(1))
+    assert [] == wrong
+    assert "−5.00%" in said
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_every_expression_in_the_guide_works(library: Library, tmp_path: Path, expression: str) -> None:
+    """Each is evaluated as a page with one record does."""
+    assert EXAMPLE is not None
+    front = EXAMPLE.group(1).partition("{{")[0]
+    assert [] == filled(library, tmp_path, front + expression + "\n")[1]
+
+
+def test_the_guide_names_every_binding_and_every_choice(library: Library, tmp_path: Path) -> None:
+    """A binding, count, fact, table, chart, page kind or key without a word in the guide fails here."""
+    (tmp_path / "page.md").write_text(EXAMPLE.group(1) if EXAMPLE else "", "utf-8")
+    page = read_page(tmp_path / "page.md", "site/page.md")
+    shown = {match for expression in EXPRESSIONS for match in re.findall(r"^\{\{ (\w+)\(", expression)}
+    assert set(Bindings(page, library, Theme([default_theme()])).functions()) == shown
+    choices = [*record_facts.COUNTS, *record_facts.FACTS, *KINDS, *FrontMatter.__struct_fields__]
+    assert [] == [name for name in choices if f"`{name}`" not in GUIDE]
+    assert {*tables.BY_SLICE, *tables.WHOLE} == set(re.findall(r'table\("(\w+)"', GUIDE))
+    assert set(chart_data.KINDS) == set(re.findall(r'chart\("(\w+)"', GUIDE))
