@@ -18,7 +18,7 @@ from reportgen.archive.journal import Journal, JournalContents, read_journal, re
 from reportgen.archive.rows import to_parquet, to_table
 from reportgen.archive.sums import files_under, sums_of
 from reportgen.errors import InputError
-from reportgen.model.record import Manifest
+from reportgen.model.record import Manifest, Status
 
 
 def seal(journal: Journal | Path, manifest: Manifest) -> Path:
@@ -92,6 +92,8 @@ def _check_manifest(manifest: Manifest, contents: JournalContents, folder: Path)
     for field in ("id", "experiment", "plan", "binaries_digest"):
         if getattr(manifest, field) != getattr(header, field):
             raise InputError(f"the manifest's {field} is not that of the header", where=str(folder))
+    if (manifest.status is Status.SCORED) == bool(manifest.reason.strip()):
+        raise InputError("a status other than scored needs a reason, and scored has none", where=str(folder))
     if header.plan != contents.plan.digest:
         raise InputError("the plan's digest is not that of the header", where=str(folder))
     if manifest.counts != count(contents.repetitions):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from reportgen.model.result import Promotion
 from reportgen.publish import lookup, wording
 from reportgen.publish.context import Download
@@ -72,7 +74,7 @@ def download(file: FileFact, page: str) -> Download:
     """Describe one file for downloading."""
     return Download(
         name=file.path,
-        href=page + file.path,
+        href=page + quote(file.path),
         holds=HOLDS.get(file.path.rsplit("/", maxsplit=1)[-1], _holds(file.path)),
         length=wording.size(file.length_bytes),
         length_bytes=f"{wording.count(file.length_bytes)} bytes" if file.length_bytes >= BYTES_PER_KIB else "",

@@ -51,10 +51,18 @@ class VerificationReport:
     checked: tuple[str, ...]
     findings: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        # Names of files come from anywhere; a finding stays on its line.
+        object.__setattr__(self, "findings", tuple(map(_visible, self.findings)))
+
     @property
     def ok(self) -> bool:
         """Whether nothing was found wrong."""
         return not self.findings
+
+
+def _visible(line: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 
 
 def verify_path(path: Path) -> VerificationReport:

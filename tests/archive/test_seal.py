@@ -132,6 +132,8 @@ def test_a_sealed_attempt_is_never_overwritten(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"id": "20260301T120001Z-fake-1a2b3c"}, "the manifest's id is not that of the header"),
+        ({"status": Status.INVALID, "reason": " "}, "a status other than scored needs a reason"),
+        ({"reason": "because"}, "scored has none"),
         ({"plan": "0" * 64}, "the manifest's plan is not that of the header"),
         (
             {"counts": Counts(repetitions=3, batches=1, warmup_batches=0, checks=0, failed_checks=0)},

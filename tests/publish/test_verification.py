@@ -200,6 +200,14 @@ def test_extra_files_are_named(record: Path, attempt: Path) -> None:
     assert not any("index.html" in line for line in verify_path(record).findings)
 
 
+def test_a_finding_stays_on_its_line_whatever_a_file_is_called(record: Path) -> None:
+    """Spaces, quotes, markup and other alphabets as they are; control characters made visible."""
+    for name in ("with space", 'it\'s "quoted"', "<script>", "größe", "two\nlines"):
+        (record / name).write_text("more")
+    found = [re.escape(f"{name}: is not listed") for name in ("with space", 'it\'s "quoted"', "<script>", "größe")]
+    expect(record, *found, r"two\\nlines: is not listed")
+
+
 def test_a_missing_listing_is_named(record: Path) -> None:
     """Without SHA256SUMS nothing can be vouched for."""
     (record / layout.SUMS).unlink()
