@@ -35,7 +35,7 @@ def subject(attempt: AttemptView) -> Subject:
         kind="attempt",
         date=wording.day(manifest.started_at),
         source=f"runs/{manifest.experiment}/{attempt.folder}",
-        simulated=manifest.device.kind == SIMULATED,
+        banner=wording.SIMULATED if manifest.device.kind == SIMULATED else "",
     )
 
 
@@ -88,7 +88,7 @@ def ledger_subject(attempts: Sequence[AttemptView]) -> Subject:
         kind="ledger",
         date=max((wording.day(attempt.manifest.started_at) for attempt in attempts), default=""),
         source="runs",
-        simulated=any(attempt.manifest.device.kind == SIMULATED for attempt in attempts),
+        banner=wording.SIMULATED_ROWS if SIMULATED in [one.manifest.device.kind for one in attempts] else "",
     )
 
 
@@ -101,7 +101,7 @@ def ledger(attempts: Sequence[AttemptView], frame: Frame) -> LedgerPage:
 
 
 def _ledger_table(experiment: str, attempts: Sequence[AttemptView]) -> Table:
-    columns = ("kind", "status and reason", "device", "backend", "began", "repetitions", "batches", "checks")
+    columns = ("kind", "status and reason", "device", "began", "repetitions", "batches", "checks")
     return Table(
         caption=experiment,
         stub="Attempt",
@@ -119,8 +119,7 @@ def _ledger_row(attempt: AttemptView) -> Row:
         (
             word(manifest.kind.value),
             status_cell(attempt),
-            word(manifest.device.model, note="SIMULATED" if simulated else ""),
-            code(manifest.backend),
+            word(manifest.device.model, note="SIMULATED" if simulated else "", tone="device"),
             word(wording.moment(manifest.started_at), tone="when"),
             figure(wording.count(counts.repetitions), counts.repetitions),
             figure(wording.count(counts.batches), counts.batches),

@@ -11,6 +11,8 @@ from reportgen.publish.context import Cell, Column, Fact, Row, Table
 from reportgen.publish.tables import NOTHING, code, figure, word
 from reportgen.publish.view import AttemptView, ReadingLine
 
+LONG_NUMBER = 10_000
+
 
 def status_cell(attempt: AttemptView) -> Cell:
     """Say how an attempt ended, with its reason below."""
@@ -50,6 +52,8 @@ def _flat(prefix: str, values: Mapping[str, Any]) -> list[Fact]:
 def _said(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, int) and abs(value) >= LONG_NUMBER:
+        return wording.count(value)
     if isinstance(value, list | tuple):
         return ", ".join(_said(one) for one in value)
     return "not known" if value is None else str(value)

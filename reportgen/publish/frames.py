@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from reportgen.project import Settings
-from reportgen.publish import wording
 from reportgen.publish.context import Frame, Link
 from reportgen.publish.library import root_of
 
@@ -16,7 +15,10 @@ CATALOGUE = "data/"
 
 @dataclass(frozen=True)
 class Subject:
-    """What a page says of itself; ``source`` is the file or folder that it comes from, from the lab's root."""
+    """What a page says of itself; ``source`` is the file or folder it comes from.
+
+    ``banner`` is the loud line of a page that shows simulated records.
+    """
 
     address: str
     title: str
@@ -24,7 +26,7 @@ class Subject:
     kind: str
     date: str
     source: str
-    simulated: bool = False
+    banner: str = ""
     root: str = ""
 
 
@@ -50,7 +52,7 @@ class Framer:
             kind=subject.kind,
             root=root,
             navigation=self._navigation(subject.address, root),
-            banner=wording.SIMULATED if subject.simulated else "",
+            banner=subject.banner,
             date=subject.date,
             source=subject.source,
             source_href=f"{repository}/{place}" if repository else "",

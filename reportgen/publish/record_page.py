@@ -21,7 +21,7 @@ def subject(record: RecordView) -> Subject:
         kind="record",
         date=record.date,
         source=f"runs/{record.experiment}",
-        simulated=record.simulated,
+        banner=wording.SIMULATED if record.simulated else "",
     )
 
 

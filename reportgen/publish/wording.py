@@ -13,6 +13,7 @@ MINUS = "\N{MINUS SIGN}"
 NOT_COMPUTED = "\N{EN DASH}"
 DIRECTION = "time ratio candidate / baseline; below 1, or a negative percentage, is less time"
 SIMULATED = "Simulated: these times were made up by a program to test the tools. No device was measured."
+SIMULATED_ROWS = "Rows marked SIMULATED were made up by a program to test the tools. No device was measured for them."
 
 VERDICTS = {
     Verdict.FASTER: "faster",

@@ -149,7 +149,7 @@ def test_a_simulated_record_says_so_wherever_it_appears_and_is_no_study(built: B
     }
     showing = {name for name, html in pages.items() if "Made-up device" in html}
     assert {"made-up", "attempts"} <= showing
-    assert all("Simulated: these times were made up" in pages[name] for name in showing)
+    assert all("made up by a program to test the tools" in pages[name] for name in showing)
     assert "Simulated" not in pages["report"]
     assert "pretend" not in pages["."]
 
