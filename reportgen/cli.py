@@ -36,7 +36,8 @@ def plan(
     *,
     backend: Backend = "",
     declare: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write what git knows of the plan's files, for `run --provenance`.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write what git knows of the plan's files, for `run --provenance`."),
     ] = None,
     project: ProjectDir = Here,
     json: Json = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from reportgen.model.result import Promotion
+from reportgen.model.result import Promotion, Verdict
 from reportgen.publish import lookup, wording
 from reportgen.publish.context import Download
 from reportgen.publish.view import FileFact, RecordView
@@ -14,6 +14,11 @@ ORDER = (Promotion.ADOPT, Promotion.ADOPT_AS_REWRITE, Promotion.NOT_ATTRIBUTABLE
 REWRITE = (
     "Not for the ideas. The matched control alone takes less time than the kernel in use: adopt it as a rewrite, "
     "where the lines below say so."
+)
+NOTHING = "No. Nothing tested earned its place: the kernel in use stays."
+UNDECIDED = (
+    "Not shown. Some comparisons with the kernel in use remain undecided in this record, and nothing tested earned its place: "
+    "the kernel in use stays."
 )
 ZIP = "record.zip"
 HOLDS = {
@@ -41,11 +46,17 @@ def lead(record: RecordView) -> str:
     if not promotions:
         return "No candidate was judged."
     if not adopted:
-        return REWRITE if rewrite else "No. Nothing tested earned its place: the kernel in use stays."
+        return REWRITE if rewrite else _nothing_adopted(record)
     arms = wording.names(list(dict.fromkeys(one.arm for one in adopted)))
     slices = {one.slice for one in promotions}
     everywhere = all({one.slice for one in adopted if one.arm == arm.arm} == slices for arm in adopted)
     return f"Yes, everywhere tested: {arms}." if everywhere else f"In part: {arms}, where the lines below say so."
+
+
+def _nothing_adopted(record: RecordView) -> str:
+    judged = [one for one in record.result.comparisons if one.role == "candidate" and one.baseline_role == "incumbent"]
+    undecided = {Verdict.INCONCLUSIVE, Verdict.INVALID}
+    return UNDECIDED if any(one.verdict in undecided for one in judged) else NOTHING
 
 
 def lines(record: RecordView) -> list[str]:
