@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from reportgen.model.result import Promotion, PromotionResult
+from reportgen.model.result import Promotion, Verdict
 from reportgen.publish import lookup, wording
 from reportgen.publish.context import Download
 from reportgen.publish.view import FileFact, RecordView
@@ -15,10 +15,15 @@ REWRITE = (
     "Not for the ideas. The matched control alone takes less time than the kernel in use: adopt it as a rewrite, "
     "where the lines below say so."
 )
+NOTHING = "No. Nothing tested earned its place: the kernel in use stays."
+UNDECIDED = (
+    "Not shown. Some comparisons with the kernel in use remain undecided in this record, and nothing tested earned its place: "
+    "the kernel in use stays."
+)
 ZIP = "record.zip"
 NOT_ATTRIBUTABLE = (
-    "Not for the ideas. Some take less time than the kernel in use and none less than its matched control: "
-    "what is gained comes with the rewriting."
+    "Not for the ideas. What takes less time than the kernel in use is not shown to take less than a matched control: "
+    "the gain may come with the rewriting alone."
 )
 HOLDS = {
     "record.zip": "everything below in one file, with the attempts as archived and the program that checks them",
@@ -45,17 +50,19 @@ def lead(record: RecordView) -> str:
     if not promotions:
         return "No candidate was judged."
     if not adopted:
-        return REWRITE if rewrite else _nothing(promotions)
+        return REWRITE if rewrite else _nothing_adopted(record)
     arms = wording.names(list(dict.fromkeys(one.arm for one in adopted)))
     slices = {one.slice for one in promotions}
     everywhere = all({one.slice for one in adopted if one.arm == arm.arm} == slices for arm in adopted)
     return f"Yes, everywhere tested: {arms}." if everywhere else f"In part: {arms}, where the lines below say so."
 
 
-def _nothing(promotions: list[PromotionResult]) -> str:
-    if any(one.outcome is Promotion.NOT_ATTRIBUTABLE for one in promotions):
+def _nothing_adopted(record: RecordView) -> str:
+    if any(one.outcome is Promotion.NOT_ATTRIBUTABLE for one in record.result.promotions):
         return NOT_ATTRIBUTABLE
-    return "No. Nothing tested earned its place: the kernel in use stays."
+    judged = [one for one in record.result.comparisons if one.role == "candidate" and one.baseline_role == "incumbent"]
+    undecided = {Verdict.INCONCLUSIVE, Verdict.INVALID}
+    return UNDECIDED if any(one.verdict in undecided for one in judged) else NOTHING
 
 
 def lines(record: RecordView) -> list[str]:
