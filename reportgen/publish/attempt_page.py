@@ -10,6 +10,7 @@ from reportgen.publish.context import (
     AttemptPage,
     CatalogueEntry,
     CataloguePage,
+    Cell,
     Column,
     Fact,
     FactGroup,
@@ -21,7 +22,7 @@ from reportgen.publish.context import (
 )
 from reportgen.publish.frames import LEDGER, Subject
 from reportgen.publish.library import root_of
-from reportgen.publish.tables import checks_table, code, figure, word
+from reportgen.publish.tables import checks_table, figure, word
 from reportgen.publish.view import SIMULATED, AttemptView, RecordView
 
 
@@ -101,10 +102,10 @@ def ledger(attempts: Sequence[AttemptView], frame: Frame) -> LedgerPage:
 
 
 def _ledger_table(experiment: str, attempts: Sequence[AttemptView]) -> Table:
-    columns = ("kind", "status and reason", "device", "began", "repetitions", "batches", "checks")
+    columns = ("status", "kind", "device", "began", "repetitions", "batches", "checks")
     return Table(
         caption=experiment,
-        stub="Attempt",
+        stub="Attempt, and the reason for its status",
         columns=tuple(Column(name, figure=name in ("repetitions", "batches", "checks")) for name in columns),
         rows=tuple(_ledger_row(attempt) for attempt in attempts),
         anchor=f"attempts-{lookup.slug(experiment)}",
@@ -115,10 +116,10 @@ def _ledger_row(attempt: AttemptView) -> Row:
     manifest, counts = attempt.manifest, attempt.manifest.counts
     simulated = manifest.device.kind == SIMULATED
     return Row(
-        code(manifest.id, href=root_of(LEDGER) + attempt.address),
+        Cell(manifest.id, code=True, href=root_of(LEDGER) + attempt.address, note=attempt.reason),
         (
+            status_cell(attempt, reason=False),
             word(manifest.kind.value),
-            status_cell(attempt),
             word(manifest.device.model, note="SIMULATED" if simulated else "", tone="device"),
             word(wording.moment(manifest.started_at), tone="when"),
             figure(wording.count(counts.repetitions), counts.repetitions),

@@ -14,10 +14,10 @@ from reportgen.publish.view import AttemptView, ReadingLine
 LONG_NUMBER = 10_000
 
 
-def status_cell(attempt: AttemptView) -> Cell:
+def status_cell(attempt: AttemptView, *, reason: bool = True) -> Cell:
     """Say how an attempt ended, with its reason below."""
     tone = "" if attempt.status in (Status.SCORED, Status.COMPLETE) else "slower"
-    return Cell(attempt.status.value, note=attempt.reason, tone=tone)
+    return Cell(attempt.status.value, note=attempt.reason if reason else "", tone=tone)
 
 
 def groups(manifest: Manifest) -> tuple[FactGroup, ...]:

@@ -58,6 +58,11 @@ def test_an_unchanged_build_writes_nothing_and_a_touched_attempt_only_its_depend
     project = open_project(lab)
     again = build(project, lab / "public", strict=True)
     assert (0, 0) == (again.written, again.removed)
+    (lab / "public" / "report" / "index.html").write_text("spoilt", "utf-8")
+    (lab / "public" / "stray.txt").write_text("stray", "utf-8")
+    mended = build(project, lab / "public", strict=True)
+    assert (1, 1) == (mended.written, mended.removed)
+    assert tree(built.out) == tree(lab / "public")
     before = {path: path.stat().st_mtime_ns for path in (lab / "public" / "records" / "sample").rglob("*")}
     exclude(next((lab / "runs" / PRETEND).iterdir()), "a test of the tools")
     (lab / "site" / "made-up.md").unlink()
