@@ -21,6 +21,10 @@ UNDECIDED = (
     "the kernel in use stays."
 )
 ZIP = "record.zip"
+NOT_ATTRIBUTABLE = (
+    "Not for the ideas. What takes less time than the kernel in use is not shown to take less than a matched control: "
+    "the gain may come with the rewriting alone."
+)
 HOLDS = {
     "record.zip": "everything below in one file, with the attempts as archived and the program that checks them",
     "batches.csv": "every timing batch, warm-up included",
@@ -54,6 +58,8 @@ def lead(record: RecordView) -> str:
 
 
 def _nothing_adopted(record: RecordView) -> str:
+    if any(one.outcome is Promotion.NOT_ATTRIBUTABLE for one in record.result.promotions):
+        return NOT_ATTRIBUTABLE
     judged = [one for one in record.result.comparisons if one.role == "candidate" and one.baseline_role == "incumbent"]
     undecided = {Verdict.INCONCLUSIVE, Verdict.INVALID}
     return UNDECIDED if any(one.verdict in undecided for one in judged) else NOTHING
@@ -70,9 +76,14 @@ def _line(record: RecordView, piece: str) -> str:
         arms = [one.arm for one in record.result.promotions if one.slice == piece and one.outcome is outcome]
         if arms:
             said.append(f"{outcome.value} ({wording.names(arms)})")
+    held: dict[str, list[str]] = {}
+    for one in record.result.promotions:
+        if one.slice == piece:
+            held.setdefault(lookup.held_back(record, one), []).append(one.arm)
+    said += [f"held back by {gates}: {wording.names(arms)}" for gates, arms in held.items() if gates]
     line = lookup.noise_of(record, piece)
     known = "" if line is None else f"; noise floor {wording.share(line.floor)}"
-    return f"{wording.slice_name(piece)}: {', '.join(said) or 'no candidate judged'}{known}"
+    return f"{wording.slice_name(piece)}: {'; '.join(said) or 'no candidate judged'}{known}"
 
 
 def downloads(record: RecordView, page: str, *, everything: bool = False) -> tuple[Download, ...]:

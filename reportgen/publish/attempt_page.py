@@ -49,7 +49,7 @@ def build(attempt: AttemptView, frame: Frame, record: RecordView | None) -> Atte
         record=leads,
         facts=(
             FactGroup("What happened", _facts(attempt)),
-            FactGroup("Device and environment", attempt_tables.device_facts(attempt.manifest)),
+            *attempt_tables.groups(attempt.manifest),
         ),
         checks=checks_table(attempt.checks),
         telemetry=attempt_tables.readings(attempt),

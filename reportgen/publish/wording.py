@@ -51,7 +51,7 @@ PROMOTIONS = {
     Promotion.ADOPT: "adopt: less time than the kernel in use and than its matched control, with every required gate passed",
     Promotion.ADOPT_AS_REWRITE: "adopt as rewrite: less time than the kernel in use, without any of the ideas",
     Promotion.NOT_ATTRIBUTABLE: "not attributable: less time than the kernel in use, yet not than its matched control",
-    Promotion.KEEP_INCUMBENT: "keep incumbent: not shown to take less time than the kernel in use",
+    Promotion.KEEP_INCUMBENT: "keep incumbent: not shown to take less time than the kernel in use, or held back by a gate that the plan requires",
 }
 
 GATES = {
