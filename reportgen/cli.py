@@ -69,6 +69,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     """Measure NAME and archive everything under runs/."""
     from reportgen import machine, terminal
     from reportgen.measure.controller import plan_of, run
+    from reportgen.measure.doctor import check_load
     from reportgen.measure.watching import RunOptions
     from reportgen.scoring import interim
 
@@ -80,7 +81,11 @@ def run(  # noqa: PLR0913 - each is an option of the command line
         resume=resume or None,
         provenance=provenance,
     )
-    with terminal.Progress(_console(stderr=True), plan_of(opened, name, options.backend), interim) as watch:
+    made = plan_of(opened, name, options.backend)
+    load = check_load()
+    with terminal.Progress(_console(stderr=True), made, interim) as watch:
+        if not load.ok:
+            watch.warning(f"{load.sentence} Intervals will be wider; {load.remedy}.")
         outcome = run(opened, name, options, watch)
     if json:
         _print_json(machine.outcome(outcome))
