@@ -31,12 +31,26 @@ _WIDTH_IN_FILES = 140
 
 
 @app.command()
-def plan(name: str, *, backend: Backend = "", project: ProjectDir = Here, json: Json = False) -> None:
+def plan(
+    name: str,
+    *,
+    backend: Backend = "",
+    declare: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write what git knows of the plan's files, for `run --provenance`."),
+    ] = None,
+    project: ProjectDir = Here,
+    json: Json = False,
+) -> None:
     """Show what NAME would measure, and the digest that freezes it."""
     from reportgen import machine, terminal
     from reportgen.measure.controller import plan_of
+    from reportgen.measure.provenance import declare as write_declaration
 
-    made = plan_of(_open(project), name, backend or None)
+    opened = _open(project)
+    made = plan_of(opened, name, backend or None)
+    if declare:
+        write_declaration(opened.kernels, made.files, declare)
     _print_json(machine.plan(made)) if json else _print(terminal.plan(made))
 
 
@@ -55,6 +69,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     """Measure NAME and archive everything under runs/."""
     from reportgen import machine, terminal
     from reportgen.measure.controller import plan_of, run
+    from reportgen.measure.doctor import check_load
     from reportgen.measure.watching import RunOptions
     from reportgen.scoring import interim
 
@@ -66,7 +81,11 @@ def run(  # noqa: PLR0913 - each is an option of the command line
         resume=resume or None,
         provenance=provenance,
     )
-    with terminal.Progress(_console(stderr=True), plan_of(opened, name, options.backend), interim) as watch:
+    made = plan_of(opened, name, options.backend)
+    load = check_load()
+    with terminal.Progress(_console(stderr=True), made, interim) as watch:
+        if not load.ok:
+            watch.warning(f"{load.sentence} Intervals will be wider; {load.remedy}.")
         outcome = run(opened, name, options, watch)
     if json:
         _print_json(machine.outcome(outcome))

@@ -94,7 +94,7 @@ def reportgen(lab: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_from_plan_to_verdicts(measured_lab: Path):
+def test_from_plan_to_verdicts(measured_lab: Path) -> None:
     """Plan, run, attempts and show agree with one another and with the simulated truth."""
     lab = measured_lab
     planned = json.loads(reportgen(lab, "plan", "pair", "--json").stdout)
@@ -114,7 +114,7 @@ def test_from_plan_to_verdicts(measured_lab: Path):
     assert {"null_incumbent"} == {noise["null"] for noise in shown["noise"]}
 
 
-def test_an_excluded_attempt_speaks_no_more(lab: Path, measured_lab: Path):
+def test_an_excluded_attempt_speaks_no_more(lab: Path, measured_lab: Path) -> None:
     """After `exclude` the attempt is listed with its reason and forms no record."""
     shutil.copytree(measured_lab / "runs", lab / "runs")
     (attempt,) = json.loads(reportgen(lab, "attempts", "--json").stdout)
@@ -127,7 +127,7 @@ def test_an_excluded_attempt_speaks_no_more(lab: Path, measured_lab: Path):
     assert "no scored attempt" in shown.stderr
 
 
-def test_an_interrupted_run_says_how_to_go_on_and_does(lab: Path):
+def test_an_interrupted_run_says_how_to_go_on_and_does(lab: Path) -> None:
     """Ctrl-C ends with 130 and names the attempt; --resume completes it to a scored one."""
     toml = lab / "kernels" / "pair" / "experiment.toml"
     toml.write_text(EXPERIMENT.replace("repetitions = 6", "repetitions = 12"), encoding="utf-8")
@@ -168,7 +168,7 @@ MISUSE = {
 
 
 @pytest.mark.parametrize(("arguments", "named"), MISUSE.values(), ids=MISUSE)
-def test_misuse_is_one_line_and_status_2(lab: Path, arguments: tuple[str, ...], named: str):
+def test_misuse_is_one_line_and_status_2(lab: Path, arguments: tuple[str, ...], named: str) -> None:
     """What, where and what to do, on one line; never a traceback."""
     extra = [] if arguments[0] in ("measure", "verify") else ["--project", str(lab)]
     finished = subprocess.run(
@@ -184,7 +184,7 @@ def test_misuse_is_one_line_and_status_2(lab: Path, arguments: tuple[str, ...], 
     assert named in finished.stderr
 
 
-def test_json_is_all_that_is_printed(lab: Path):
+def test_json_is_all_that_is_printed(lab: Path) -> None:
     """A program may read standard output whole, whatever a run tells people meanwhile."""
     ran = reportgen(lab, "run", "pair", "--quick", "--json")
     told = json.loads(ran.stdout)
@@ -192,7 +192,7 @@ def test_json_is_all_that_is_printed(lab: Path):
     assert Path(told["path"]).is_dir()
 
 
-def test_a_failing_arm_is_named_with_status_1(lab: Path):
+def test_a_failing_arm_is_named_with_status_1(lab: Path) -> None:
     """The attempt is scored, the arm invalid, the run a finding."""
     toml = lab / "kernels" / "pair" / "experiment.toml"
     toml.write_text(

@@ -16,7 +16,7 @@ MOST_LINES_A_FILE = 400
 MOST_LINES_A_FUNCTION = 50
 
 
-def test_imports_point_downwards():
+def test_imports_point_downwards() -> None:
     """Every contract of import-linter is kept."""
     finished = subprocess.run(
         [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
@@ -29,7 +29,7 @@ def test_imports_point_downwards():
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_files_and_functions_are_short(module: Path):
+def test_files_and_functions_are_short(module: Path) -> None:
     """No file over 400 lines, no function over 50."""
     source = module.read_text(encoding="utf-8")
     assert len(source.splitlines()) <= MOST_LINES_A_FILE
@@ -38,20 +38,20 @@ def test_files_and_functions_are_short(module: Path):
     assert too_long == []
 
 
-def test_package_files_hold_nothing():
+def test_package_files_hold_nothing() -> None:
     """Only the top one has content: what the package is, and its version."""
     for path in PACKAGE.rglob("__init__.py"):
         if path.parent != PACKAGE:
             assert path.read_text(encoding="utf-8") == "", path
 
 
-def test_no_module_is_a_drawer():
+def test_no_module_is_a_drawer() -> None:
     """A module's name says what is in it."""
     drawers = {"util", "utils", "helper", "helpers", "misc", "common"}
     assert [path for path in MODULES if path.stem in drawers] == []
 
 
-def test_lock_files_name_no_address():
+def test_lock_files_name_no_address() -> None:
     """Hashes pin what is installed; where it comes from is the installer's business."""
     for path in sorted((ROOT / "lock").iterdir()):
         text = path.read_text(encoding="utf-8")
@@ -61,7 +61,7 @@ def test_lock_files_name_no_address():
         assert text.count("--hash=sha256:") >= len(pinned), path
 
 
-def test_the_timed_process_loads_only_what_it_may():
+def test_the_timed_process_loads_only_what_it_may() -> None:
     """Importing the worker loads no library beyond numpy."""
     program = (
         "import sys; import reportgen.measure.worker; "

@@ -33,7 +33,7 @@ def _check_fixture(rig: Rig, fixture: str, when: str) -> Iterator[Row]:
         rig.channel.at(f"check {when}", fixture, arm)
         written = _replay_poisoned(rig, fixture, arm, when)
         rows.append(_inputs_row(rig, fixture, arm, _restore_disturbed(rig, fixture)))
-        rows += _value_rows(rig, fixture, arm, written)
+        rows += _value_rows(rig, fixture, arm, written, 0)
         if any(arm in (other.name, other.equals) and other.equals for other in rig.job.arms):
             kept[arm] = written
     for arm in arms:
@@ -43,6 +43,8 @@ def _check_fixture(rig: Rig, fixture: str, when: str) -> Iterator[Row]:
         rows = [
             row | _inputs_row(rig, fixture, row["arm"], disturbed) if row["kind"] == "inputs" else row for row in rows
         ]
+    for case in rig.files.cases(fixture):
+        rows += _case_rows(rig, fixture, arms, case, when)
     for row in rows:
         yield {"fixture": fixture, "repetition": rig.job.repetition, "when": when, **row}
 
@@ -70,13 +72,24 @@ def _inputs_row(rig: Rig, fixture: str, arm: str, changed: int) -> Row:
     return _row(arm, "inputs", "inputs", "inputs", counts)
 
 
-def _value_rows(rig: Rig, fixture: str, arm: str, written: Written) -> Iterator[Row]:
+def _case_rows(rig: Rig, fixture: str, arms: list[str], case: int, when: str) -> list[Row]:
+    """Give the same graphs other inputs; what is timed lies in its place again afterwards."""
+    rows: list[Row] = []
+    for arm in arms:
+        rig.channel.at(f"check {when} case {case}", fixture, arm)
+        rig.restore_inputs(fixture, case)
+        rows += _value_rows(rig, fixture, arm, _replay_poisoned(rig, fixture, arm, when), case)
+    rig.restore_inputs(fixture)
+    return rows
+
+
+def _value_rows(rig: Rig, fixture: str, arm: str, written: Written, case: int) -> Iterator[Row]:
     if not rig.job.arm(arm).checked:
         return
     for slot, raw in written.items():
         output = rig.shapes[fixture].outputs[slot.name]
-        counts = compare_values(raw, rig.files.reference(fixture, slot.name), output)
-        yield _row(arm, _label(rig, slot), "reference", "value", counts)
+        counts = compare_values(raw, rig.files.reference(fixture, slot.name, case), output)
+        yield _row(arm, _label(rig, slot, case), "reference", "value", counts)
 
 
 def _bitwise_rows(rig: Rig, fixture: str, arm: str, kept: dict[str, Written]) -> Iterator[Row]:
@@ -88,8 +101,9 @@ def _bitwise_rows(rig: Rig, fixture: str, arm: str, kept: dict[str, Written]) ->
         yield _row(arm, _label(rig, slot), twin, "bitwise", counts)
 
 
-def _label(rig: Rig, slot: Slot) -> str:
-    return slot.name if rig.shapes[slot.fixture].sets == 1 else f"{slot.name}[{slot.set}]"
+def _label(rig: Rig, slot: Slot, case: int = 0) -> str:
+    name = slot.name if rig.shapes[slot.fixture].sets == 1 else f"{slot.name}[{slot.set}]"
+    return f"{name} case {case}" if case else name
 
 
 def _row(arm: str, output: str, against: str, kind: str, counts: Comparison) -> Row:

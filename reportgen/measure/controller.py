@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from reportgen.measure.plan_files import EXPERIMENT_PROGRAM
 from reportgen.measure.planning import make_plan
 from reportgen.measure.process import Deadlines
 from reportgen.measure.watching import RunOptions, RunOutcome, Watch
+from reportgen.measure.workspace import work_folder
 from reportgen.model.plan import Plan
 from reportgen.model.record import Status
 from reportgen.project import ExperimentFolder, Project, find_experiment, read_experiment
@@ -54,15 +54,15 @@ def run(project: Project, name: str, options: RunOptions, watch: Watch) -> RunOu
     plan = _plan(experiment, builder)
     device = builder.device(options.device)
     request = Request(project, experiment, plan, builder, device, options)
-    with Interruption() as interruption, device_lock(device), tempfile.TemporaryDirectory(prefix="reportgen-") as work:
+    with Interruption() as interruption, device_lock(device), work_folder() as work:
         protocol = plan.experiment.protocol
         runner = Runner(Deadlines(protocol.start_deadline_s, protocol.silence_deadline_s), interruption)
         try:
-            bench = _prepare(request, Path(work), runner, watch)
+            bench = _prepare(request, work, runner, watch)
             bracket = bracket_of(project, bench)
             opened = _open(request, bench, bracket())
         except OSError as fault:
-            raise _refused(Path(work), fault) from fault
+            raise _refused(work, fault) from fault
         except Interrupted:
             path = layout.open_dir(project.runs, plan.name, header.id) if header else None
             return RunOutcome(path, Status.ABORTED, INTERRUPTED, [], EXIT_INTERRUPTED, INTERRUPTED)

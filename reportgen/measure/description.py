@@ -73,6 +73,23 @@ class Description:
             )
         return {name: np.ascontiguousarray(array) for name, array in made.items()}
 
+    def cases(self, fixture: Fixture, inputs: Mapping[str, NDArray[Any]]) -> list[dict[str, NDArray[Any]]]:
+        """Ask for further inputs that the same graph must compute rightly; none unless the experiment says so."""
+        if not hasattr(self._module, "cases"):
+            return []
+        rng = np.random.Generator(np.random.Philox(fixture.seed).jumped())
+        made = list(self._ask("cases", fixture, rng))
+        for case in made:
+            alike = isinstance(case, Mapping) and set(case) == set(inputs)
+            self._expect(alike, "cases", f"must return dicts of {sorted(inputs)}")
+            for name, array in case.items():
+                same = isinstance(array, np.ndarray) and (array.shape, array.dtype) == (
+                    inputs[name].shape,
+                    inputs[name].dtype,
+                )
+                self._expect(same, "cases", f"{name!r} must have shape and dtype of the input that is timed")
+        return [{name: np.ascontiguousarray(case[name]) for name in inputs} for case in made]
+
     def outputs(self, fixture: Fixture) -> dict[str, Output]:
         """Ask for the outputs of a fixture with their tolerances."""
         declared = self._ask("outputs", fixture)

@@ -22,7 +22,7 @@ def device_lock(device: Device) -> Iterator[None]:
     Raises
     ------
     InputError
-        Another process holds it; the line names its process id.
+        Another process holds it (the line names its process id), or the system refuses the lock.
     """
     folder = _folder()
     stem = re.sub(r"[^A-Za-z0-9_.-]", "_", device.id)
@@ -52,11 +52,16 @@ def device_lock(device: Device) -> Iterator[None]:
 
 
 def _folder() -> Path:
-    folder = Path(tempfile.gettempdir()) / "reportgen-locks"
-    if not folder.is_dir():
-        folder.mkdir(exist_ok=True)
-        # Every user of the machine locks here; sticky, the kernel would refuse to open another user's lock.
-        folder.chmod(0o777)
+    try:
+        folder = Path(tempfile.gettempdir()) / "reportgen-locks"
+        if not folder.is_dir():
+            folder.mkdir(exist_ok=True)
+            # Every user of the machine locks here; sticky, the kernel would refuse to open another user's lock.
+            folder.chmod(0o777)
+    except OSError as fault:
+        raise InputError(
+            f"no folder for device locks can be made: {fault.strerror or fault}", remedy="make room, or set TMPDIR"
+        ) from fault
     return folder
 
 

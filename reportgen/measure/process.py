@@ -144,20 +144,31 @@ class WorkerProcess:
         return message
 
     def _expect_end(self, deadlines: Deadlines) -> None:
-        try:
-            self._process.wait(deadlines.end_s)
-        except subprocess.TimeoutExpired as fault:
+        if self._exit_status(deadlines.end_s) is None:
             raise WorkerError(
-                f"the timed process answered but did not end in {deadlines.end_s:g} s", where=self.at
-            ) from fault
+                f"the timed process answered but did not end in {deadlines.end_s:g} s",
+                where=self.at,
+                remedy="see its log",
+            )
 
     def _death(self, deadlines: Deadlines) -> WorkerError:
-        try:
-            status = self._process.wait(deadlines.end_s)
-        except subprocess.TimeoutExpired:
+        status = self._exit_status(deadlines.end_s)
+        if status is None:
             return WorkerError("the timed process closed its descriptor", where=self.at, remedy="see its log")
         how = f"was killed by {_signal_name(-status)}" if status < 0 else f"ended with status {status} and no answer"
         return WorkerError(f"the timed process {how}", where=self.at, remedy="see its log")
+
+    def _exit_status(self, patience_s: float) -> int | None:
+        """Exit status (a signal's number negative) once the process ends, ``None`` if it does not.
+
+        It is not collected here: its id names the group until :meth:`stop` has seen that the group is gone.
+        """
+        deadline_s = time.monotonic() + patience_s
+        while (ended := os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is None:
+            if time.monotonic() > deadline_s:
+                return None
+            time.sleep(POLL_S)
+        return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
 
     def _wait_gone(self, patience_s: float) -> None:
         deadline_s = time.monotonic() + patience_s
@@ -165,8 +176,7 @@ class WorkerProcess:
             time.sleep(POLL_S)
 
     def _alive(self) -> bool:
-        """Whether anything of the group still runs; those that only wait to be collected do not."""
-        self._process.poll()
+        """Whether anything of the group still runs; those that only wait to be collected, as the leader does, do not."""
         try:
             os.killpg(self.pid, 0)
         except (ProcessLookupError, PermissionError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,46 +14,45 @@ from reportgen.measure.channel import Channel
 from reportgen.measure.description import Description
 from reportgen.measure.job import Job, JobFixture
 
+INPUTS, REFERENCE = "inputs", "reference"
+
 
 class References:
-    """Files of inputs and references in an attempt's work folder, a folder a fixture."""
+    """Files of inputs and references in an attempt's work folder, a folder a fixture.
+
+    Case 0 is what is timed; further cases are other inputs for the same graph, checked only.
+    """
 
     def __init__(self, job: Job) -> None:
         self._root = Path(job.work)
         self._index = {fixture.name: index for index, fixture in enumerate(job.fixtures)}
 
-    def save_input(self, fixture: str, name: str, array: NDArray[Any]) -> None:
-        """Keep an input for the attempt's later processes."""
-        self._save(self._folder(fixture, "inputs"), name, array)
-
-    def save_reference(self, fixture: str, name: str, array: NDArray[np.float64]) -> None:
-        """Keep a reference for the attempt's later processes."""
-        self._save(self._folder(fixture, "reference"), name, array)
-
-    def input(self, fixture: str, name: str) -> NDArray[Any]:
-        """Read an input, mapped from its file."""
-        return self._read(self._folder(fixture, "inputs") / f"{name}.npy")
-
-    def reference(self, fixture: str, name: str) -> NDArray[np.float64]:
-        """Read a reference, mapped from its file."""
-        return self._read(self._folder(fixture, "reference") / f"{name}.npy")
-
-    def inputs(self, fixture: str) -> dict[str, NDArray[Any]]:
-        """Every input of a fixture by name."""
-        return {path.stem: self._read(path) for path in sorted(self._folder(fixture, "inputs").glob("*.npy"))}
-
-    def _folder(self, fixture: str, kind: str) -> Path:
-        return self._root / str(self._index[fixture]) / kind
-
-    @staticmethod
-    def _read(path: Path) -> NDArray[Any]:
-        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-        return array
-
-    @staticmethod
-    def _save(folder: Path, name: str, array: NDArray[Any]) -> None:
+    def save(self, fixture: str, case: int, kind: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, str]:
+        """Keep ``inputs`` or a ``reference`` for the attempt's later processes; their hashes."""
+        folder = self._folder(fixture, case, kind)
         folder.mkdir(parents=True, exist_ok=True)
-        np.save(folder / f"{name}.npy", array, allow_pickle=False)
+        for name, array in arrays.items():
+            np.save(folder / f"{name}.npy", array, allow_pickle=False)
+        prefix = f"case {case}/" if case else ""
+        return {f"{prefix}{kind}/{name}": sha256(array) for name, array in arrays.items()}
+
+    def reference(self, fixture: str, name: str, case: int = 0) -> NDArray[np.float64]:
+        """Read a reference, mapped from its file."""
+        return _read(self._folder(fixture, case, REFERENCE) / f"{name}.npy")
+
+    def inputs(self, fixture: str, case: int = 0) -> dict[str, NDArray[Any]]:
+        """Every input of a fixture by name, mapped from its file."""
+        return {path.stem: _read(path) for path in sorted(self._folder(fixture, case, INPUTS).glob("*.npy"))}
+
+    def cases(self, fixture: str) -> range:
+        """Numbers of the further cases."""
+        number = 1
+        while self._folder(fixture, number, INPUTS).is_dir():
+            number += 1
+        return range(1, number)
+
+    def _folder(self, fixture: str, case: int, kind: str) -> Path:
+        return self._root / str(self._index[fixture]) / str(case) / kind
 
 
 def make_references(job: Job, channel: Channel) -> None:
@@ -74,18 +74,20 @@ def _make(job: Job, fixture: JobFixture, description: Description, files: Refere
     seen = fixture.seen()
     inputs = description.inputs(seen)
     shapes = description.shapes(seen, inputs)
-    hashes = {}
-    for name, array in inputs.items():
-        files.save_input(fixture.name, name, array)
-        hashes[f"inputs/{name}"] = sha256(array)
-    for name, array in description.reference(seen, inputs).items():
-        files.save_reference(fixture.name, name, array)
-        hashes[f"reference/{name}"] = sha256(array)
+    hashes: dict[str, str] = {}
+    for case, arrays in enumerate([inputs, *description.cases(seen, inputs)]):
+        hashes |= files.save(fixture.name, case, INPUTS, arrays)
+        hashes |= files.save(fixture.name, case, REFERENCE, description.reference(seen, arrays))
     buffers = shapes.sizes()
     for arm in fixture.arms:
         description.kernels(job.arm(arm).seen(), seen, buffers)
     moved, flops = description.bytes_and_flops(seen)
     return {"buffers": buffers, "sets": shapes.sets, "hashes": hashes, "bytes": moved, "flops": flops}
+
+
+def _read(path: Path) -> NDArray[Any]:
+    array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    return array
 
 
 def sha256(array: NDArray[Any]) -> str:

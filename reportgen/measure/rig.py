@@ -63,9 +63,9 @@ class Rig:
             Slot(fixture, index, name) for index in range(shapes.sets) for name in (*shapes.outputs, *shapes.scratch)
         ]
 
-    def restore_inputs(self, fixture: str) -> None:
-        """Upload the inputs of every set."""
-        inputs = self.files.inputs(fixture)
+    def restore_inputs(self, fixture: str, case: int = 0) -> None:
+        """Upload the inputs of every set: those that are timed, or those of another case."""
+        inputs = self.files.inputs(fixture, case)
         for slot in self.input_slots(fixture):
             self.session.upload(slot, inputs[slot.name])
 

@@ -67,7 +67,12 @@ CHECKS = (
     Column("arm", "string", "", "the version checked"),
     Column("repetition", "int32", "", "the process that checked"),
     Column("when", "string", "", "before or after the timed batches"),
-    Column("output", "string", "", "buffer compared, with its set where there are several"),
+    Column(
+        "output",
+        "string",
+        "",
+        "buffer compared, with its set where there are several, and its case where the inputs are not those that are timed",
+    ),
     Column("against", "string", "", "reference, the arm that must be equalled, or inputs for their checksum"),
     Column("kind", "string", "", "value (under the stated tolerance), bitwise, or inputs (unchanged)"),
     Column("elements", "int64", "", "elements compared"),

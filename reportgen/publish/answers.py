@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from reportgen.model.result import Promotion
+from urllib.parse import quote
+
+from reportgen.model.result import Promotion, Verdict
 from reportgen.publish import lookup, wording
 from reportgen.publish.context import Download
 from reportgen.publish.view import FileFact, RecordView
@@ -13,7 +15,16 @@ REWRITE = (
     "Not for the ideas. The matched control alone takes less time than the kernel in use: adopt it as a rewrite, "
     "where the lines below say so."
 )
+NOTHING = "No. Nothing tested earned its place: the kernel in use stays."
+UNDECIDED = (
+    "Not shown. Some comparisons with the kernel in use remain undecided in this record, and nothing tested earned its place: "
+    "the kernel in use stays."
+)
 ZIP = "record.zip"
+NOT_ATTRIBUTABLE = (
+    "Not for the ideas. What takes less time than the kernel in use is not shown to take less than a matched control: "
+    "the gain may come with the rewriting alone."
+)
 HOLDS = {
     "record.zip": "everything below in one file, with the attempts as archived and the program that checks them",
     "batches.csv": "every timing batch, warm-up included",
@@ -39,11 +50,19 @@ def lead(record: RecordView) -> str:
     if not promotions:
         return "No candidate was judged."
     if not adopted:
-        return REWRITE if rewrite else "No. Nothing tested earned its place: the kernel in use stays."
+        return REWRITE if rewrite else _nothing_adopted(record)
     arms = wording.names(list(dict.fromkeys(one.arm for one in adopted)))
     slices = {one.slice for one in promotions}
     everywhere = all({one.slice for one in adopted if one.arm == arm.arm} == slices for arm in adopted)
     return f"Yes, everywhere tested: {arms}." if everywhere else f"In part: {arms}, where the lines below say so."
+
+
+def _nothing_adopted(record: RecordView) -> str:
+    if any(one.outcome is Promotion.NOT_ATTRIBUTABLE for one in record.result.promotions):
+        return NOT_ATTRIBUTABLE
+    judged = [one for one in record.result.comparisons if one.role == "candidate" and one.baseline_role == "incumbent"]
+    undecided = {Verdict.INCONCLUSIVE, Verdict.INVALID}
+    return UNDECIDED if any(one.verdict in undecided for one in judged) else NOTHING
 
 
 def lines(record: RecordView) -> list[str]:
@@ -57,9 +76,14 @@ def _line(record: RecordView, piece: str) -> str:
         arms = [one.arm for one in record.result.promotions if one.slice == piece and one.outcome is outcome]
         if arms:
             said.append(f"{outcome.value} ({wording.names(arms)})")
+    held: dict[str, list[str]] = {}
+    for one in record.result.promotions:
+        if one.slice == piece:
+            held.setdefault(lookup.held_back(record, one), []).append(one.arm)
+    said += [f"held back by {gates}: {wording.names(arms)}" for gates, arms in held.items() if gates]
     line = lookup.noise_of(record, piece)
     known = "" if line is None else f"; noise floor {wording.share(line.floor)}"
-    return f"{wording.slice_name(piece)}: {', '.join(said) or 'no candidate judged'}{known}"
+    return f"{wording.slice_name(piece)}: {'; '.join(said) or 'no candidate judged'}{known}"
 
 
 def downloads(record: RecordView, page: str, *, everything: bool = False) -> tuple[Download, ...]:
@@ -72,7 +96,7 @@ def download(file: FileFact, page: str) -> Download:
     """Describe one file for downloading."""
     return Download(
         name=file.path,
-        href=page + file.path,
+        href=page + quote(file.path),
         holds=HOLDS.get(file.path.rsplit("/", maxsplit=1)[-1], _holds(file.path)),
         length=wording.size(file.length_bytes),
         length_bytes=f"{wording.count(file.length_bytes)} bytes" if file.length_bytes >= BYTES_PER_KIB else "",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reportgen.publish import answers, attempt_tables, wording
+from reportgen.publish import answers, attempt_tables, lookup, wording
 from reportgen.publish.attempt_tables import status_cell
 from reportgen.publish.context import (
     AttemptPage,
     CatalogueEntry,
     CataloguePage,
+    Cell,
     Column,
     Fact,
     FactGroup,
@@ -21,7 +22,7 @@ from reportgen.publish.context import (
 )
 from reportgen.publish.frames import LEDGER, Subject
 from reportgen.publish.library import root_of
-from reportgen.publish.tables import checks_table, code, figure, word
+from reportgen.publish.tables import checks_table, figure, word
 from reportgen.publish.view import SIMULATED, AttemptView, RecordView
 
 
@@ -35,7 +36,7 @@ def subject(attempt: AttemptView) -> Subject:
         kind="attempt",
         date=wording.day(manifest.started_at),
         source=f"runs/{manifest.experiment}/{attempt.folder}",
-        simulated=manifest.device.kind == SIMULATED,
+        banner=wording.SIMULATED if manifest.device.kind == SIMULATED else "",
     )
 
 
@@ -49,7 +50,7 @@ def build(attempt: AttemptView, frame: Frame, record: RecordView | None) -> Atte
         record=leads,
         facts=(
             FactGroup("What happened", _facts(attempt)),
-            FactGroup("Device and environment", attempt_tables.device_facts(attempt.manifest)),
+            *attempt_tables.groups(attempt.manifest),
         ),
         checks=checks_table(attempt.checks),
         telemetry=attempt_tables.readings(attempt),
@@ -88,7 +89,7 @@ def ledger_subject(attempts: Sequence[AttemptView]) -> Subject:
         kind="ledger",
         date=max((wording.day(attempt.manifest.started_at) for attempt in attempts), default=""),
         source="runs",
-        simulated=any(attempt.manifest.device.kind == SIMULATED for attempt in attempts),
+        banner=wording.SIMULATED_ROWS if SIMULATED in [one.manifest.device.kind for one in attempts] else "",
     )
 
 
@@ -101,13 +102,13 @@ def ledger(attempts: Sequence[AttemptView], frame: Frame) -> LedgerPage:
 
 
 def _ledger_table(experiment: str, attempts: Sequence[AttemptView]) -> Table:
-    columns = ("kind", "status and reason", "device", "backend", "began", "repetitions", "batches", "checks")
+    columns = ("status", "kind", "device", "began", "repetitions", "batches", "checks")
     return Table(
         caption=experiment,
-        stub="Attempt",
+        stub="Attempt, and the reason for its status",
         columns=tuple(Column(name, figure=name in ("repetitions", "batches", "checks")) for name in columns),
         rows=tuple(_ledger_row(attempt) for attempt in attempts),
-        anchor=f"attempts-{experiment}",
+        anchor=f"attempts-{lookup.slug(experiment)}",
     )
 
 
@@ -115,12 +116,11 @@ def _ledger_row(attempt: AttemptView) -> Row:
     manifest, counts = attempt.manifest, attempt.manifest.counts
     simulated = manifest.device.kind == SIMULATED
     return Row(
-        code(manifest.id, href=root_of(LEDGER) + attempt.address),
+        Cell(manifest.id, code=True, href=root_of(LEDGER) + attempt.address, note=attempt.reason),
         (
+            status_cell(attempt, reason=False),
             word(manifest.kind.value),
-            status_cell(attempt),
-            word(manifest.device.model, note="SIMULATED" if simulated else ""),
-            code(manifest.backend),
+            word(manifest.device.model, note="SIMULATED" if simulated else "", tone="device"),
             word(wording.moment(manifest.started_at), tone="when"),
             figure(wording.count(counts.repetitions), counts.repetitions),
             figure(wording.count(counts.batches), counts.batches),

@@ -7,33 +7,37 @@ from typing import Any
 
 from reportgen.model.record import Manifest, Status
 from reportgen.publish import wording
-from reportgen.publish.context import Cell, Column, Fact, Row, Table
+from reportgen.publish.context import Cell, Column, Fact, FactGroup, Row, Table
 from reportgen.publish.tables import NOTHING, code, figure, word
 from reportgen.publish.view import AttemptView, ReadingLine
 
+LONG_NUMBER = 10_000
 
-def status_cell(attempt: AttemptView) -> Cell:
+
+def status_cell(attempt: AttemptView, *, reason: bool = True) -> Cell:
     """Say how an attempt ended, with its reason below."""
     tone = "" if attempt.status in (Status.SCORED, Status.COMPLETE) else "slower"
-    return Cell(attempt.status.value, note=attempt.reason, tone=tone)
+    return Cell(attempt.status.value, note=attempt.reason if reason else "", tone=tone)
 
 
-def device_facts(manifest: Manifest) -> tuple[Fact, ...]:
+def groups(manifest: Manifest) -> tuple[FactGroup, ...]:
     """List device, versions and environment as archived."""
-    device = manifest.device
+    device, provenance = manifest.device, manifest.provenance
     known = [
         Fact("device", device.model),
         Fact("device id", device.id, code=True),
         Fact("kind of device", device.kind),
-        *_flat("", device.facts),
-        *_flat("version of ", manifest.versions),
-        *_flat("environment ", manifest.environment),
+        *_flat("", {key: value for key, value in device.facts.items() if value != device.model}),
     ]
-    provenance = manifest.provenance
-    known.append(Fact("commit", f"{provenance.commit or 'not known'} ({provenance.known})", code=True))
+    versions = _flat("", manifest.versions)
+    versions.append(Fact("commit", f"{provenance.commit or 'not known'} ({provenance.known})", code=True))
     if provenance.dirty is not None:
-        known.append(Fact("uncommitted changes", "yes" if provenance.dirty else "no"))
-    return tuple(known)
+        versions.append(Fact("uncommitted changes", "yes" if provenance.dirty else "no"))
+    return (
+        FactGroup(f"Device: {device.model}", tuple(known)),
+        FactGroup("Versions", tuple(versions)),
+        FactGroup("Environment", tuple(_flat("", manifest.environment))),
+    )
 
 
 def _flat(prefix: str, values: Mapping[str, Any]) -> list[Fact]:
@@ -43,13 +47,15 @@ def _flat(prefix: str, values: Mapping[str, Any]) -> list[Fact]:
         if isinstance(value, dict):
             facts += _flat(f"{prefix}{key} ", value)
         else:
-            facts.append(Fact(f"{prefix}{key.replace('_', ' ')}", _said(value), code=isinstance(value, str)))
+            facts.append(Fact(f"{prefix}{key}".replace("_", " "), _said(value), code=isinstance(value, str)))
     return facts
 
 
 def _said(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, int) and abs(value) >= LONG_NUMBER:
+        return wording.count(value)
     if isinstance(value, list | tuple):
         return ", ".join(_said(one) for one in value)
     return "not known" if value is None else str(value)
@@ -80,7 +86,9 @@ def _reading(line: ReadingLine | None) -> Cell:
         return NOTHING
     decimals = 0 if line.most >= 1000 else 1  # noqa: PLR2004 - four digits are enough to read
     low, high = (wording.number(value, decimals=decimals) for value in (line.least, line.most))
-    return figure(wording.number(line.median, decimals=decimals), line.median, note=f"{low} to {high}")
+    return figure(
+        wording.number(line.median, decimals=decimals), line.median, note="" if low == high else f"{low} to {high}"
+    )
 
 
 def hashes(manifests: Sequence[Manifest]) -> Table:

@@ -148,7 +148,8 @@ class Bindings:
 
     def protocol(self, experiment: str | None = None) -> dict[str, Any]:
         """Give the protocol's constants, as the record froze them or as the experiment declares them."""
-        return dict(msgspec.to_builtins(self._library.experiment(self._named(experiment)).protocol))
+        constants = msgspec.to_builtins(self._library.experiment(self._named(experiment)).protocol)
+        return {name: _plain_number(value) for name, value in constants.items()}
 
     def experiment(self, name: str | None = None) -> dict[str, Any]:
         """Give what the experiment declares: title, question, summary, smallest effect, slicing axes."""
@@ -226,3 +227,8 @@ class Bindings:
         if len(pieces) > 1:
             raise InputError(f"{record.name} has several slices there", remedy="say where={...}")
         return record, pieces[0]
+
+
+def _plain_number(value: Any) -> Any:
+    """Drop the point from a whole number, as a sentence does."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

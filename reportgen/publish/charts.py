@@ -99,8 +99,15 @@ def _layer(mark: str, rows: list[dict[str, Any]], **style: Any) -> Any:
 
 
 def _render(layers: Layers, height: int) -> str:
-    figure = alt.layer(*layers).properties(width=WIDTH, height=height, padding=0, autosize="none")
-    figure = figure.configure(aria=False, background="transparent").configure_view(stroke=None)
+    # In one constructor: every later change would copy the whole chart with its data.
+    figure = alt.LayerChart(
+        layer=layers,
+        width=WIDTH,
+        height=height,
+        padding=0,
+        autosize="none",
+        config={"aria": False, "background": "transparent", "view": {"stroke": None}},
+    )
     return str(vl_convert.vegalite_to_svg(figure.to_dict(validate=CHECK_SCHEMA)))
 
 

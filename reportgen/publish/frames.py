@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from reportgen.project import Settings
-from reportgen.publish import wording
 from reportgen.publish.context import Frame, Link
 from reportgen.publish.library import root_of
 
@@ -15,15 +15,18 @@ CATALOGUE = "data/"
 
 @dataclass(frozen=True)
 class Subject:
-    """What a page says of itself; ``source`` is its file from the lab's root, empty where it comes from records alone."""
+    """What a page says of itself; ``source`` is the file or folder it comes from.
+
+    ``banner`` is the loud line of a page that shows simulated records.
+    """
 
     address: str
     title: str
     summary: str
     kind: str
     date: str
-    source: str = ""
-    simulated: bool = False
+    source: str
+    banner: str = ""
     root: str = ""
 
 
@@ -38,7 +41,9 @@ class Framer:
         """Build the frame of one page."""
         root = subject.root or root_of(subject.address)
         repository = self.settings.repository.rstrip("/")
-        linked = bool(repository and subject.source)
+        written = subject.source.endswith((".md", ".html"))
+        place = f"{'blob' if written else 'tree'}/main/{quote(subject.source)}"
+        improve = f"edit/main/{quote(subject.source)}" if written else "issues/new"
         return Frame(
             site_title=self.settings.title,
             tagline=self.settings.tagline,
@@ -47,11 +52,11 @@ class Framer:
             kind=subject.kind,
             root=root,
             navigation=self._navigation(subject.address, root),
-            banner=wording.SIMULATED if subject.simulated else "",
+            banner=subject.banner,
             date=subject.date,
             source=subject.source,
-            source_href=f"{repository}/blob/main/{subject.source}" if linked else "",
-            improve_href=f"{repository}/edit/main/{subject.source}" if linked else "",
+            source_href=f"{repository}/{place}" if repository else "",
+            improve_href=f"{repository}/{improve}" if repository else "",
             data_licence=self.settings.data_licence,
             code_licence=self.settings.code_licence,
         )

@@ -15,7 +15,7 @@ from reportgen.errors import InputError
 from reportgen.model.experiment import Experiment
 from reportgen.model.result import Result
 from reportgen.project import Project, experiment_folders, read_experiment
-from reportgen.publish import downloads, reading
+from reportgen.publish import downloads, lookup, reading
 from reportgen.publish.cache import Cache, digest
 from reportgen.publish.chart_data import Chart
 from reportgen.publish.library import Library
@@ -88,7 +88,7 @@ class Gathered:
         return view
 
     def _record(self, record: Record) -> RecordView:
-        address = f"records/{record.name}/{record.slug}/"
+        address = f"records/{lookup.slug(record.name)}/{record.slug}/"
         key = digest([self._code, *(part for one in _all_attempts(record) for part in _identity(one))])
         result = self._cache.struct("results", key, Result, lambda: score(record))
         return RecordView(

@@ -11,7 +11,15 @@ import msgspec
 from reportgen.errors import InputError
 from reportgen.model.experiment import Arm, Role
 from reportgen.model.plan import Plan, Slice
-from reportgen.model.result import CellResult, ComparisonResult, NoiseResult
+from reportgen.model.result import (
+    CellResult,
+    ComparisonResult,
+    GateOutcome,
+    NoiseResult,
+    Promotion,
+    PromotionResult,
+    Verdict,
+)
 from reportgen.publish.view import RecordView
 
 CONTROL = "control"
@@ -133,6 +141,26 @@ def comparison_of(record: RecordView, arm: str, vs: str, where: Mapping[str, Any
 def judged(record: RecordView, piece: str, roles: Sequence[str] = (Role.CANDIDATE,)) -> list[ComparisonResult]:
     """Return the comparisons of a slice whose arm has one of ``roles``, in the order of the plan."""
     return [found for found in record.result.comparisons if found.slice == piece and found.role in roles]
+
+
+def held_back(record: RecordView, promotion: PromotionResult) -> str:
+    """Say which required gates keep a candidate from being adopted that beats both its baselines; else empty."""
+    beaten = {
+        one.baseline
+        for one in record.result.comparisons
+        if (one.arm, one.slice, one.verdict) == (promotion.arm, promotion.slice, Verdict.FASTER)
+    }
+    if promotion.outcome is Promotion.ADOPT or not {promotion.incumbent, promotion.control or ""} <= beaten:
+        return ""
+    required = {gate.name for gate in record.plan.experiment.gates if gate.required}
+    failed = [
+        f"gate {gate.name}, {gate.outcome.value}"
+        for gate in record.result.gates
+        if (gate.arm, gate.slice) == (promotion.arm, promotion.slice)
+        and gate.name in required
+        and gate.outcome is not GateOutcome.PASSES
+    ]
+    return ", ".join(failed)
 
 
 def noise_of(record: RecordView, piece: str) -> NoiseResult | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pandas as pd
 
 from reportgen.archive import layout
@@ -38,7 +40,7 @@ def view(attempt: Attempt, address: str) -> AttemptView:
         manifest=attempt.manifest,
         notes=list(attempt.notes),
         events=list(attempt.events),
-        checks=_checks(attempt.checks),
+        checks=sorted(_checks(attempt.checks), key=_in_order_of([arm.name for arm in attempt.plan.experiment.arms])),
         readings=_readings(scored),
         throttled=sorted({str(reason) for reason in throttled if reason}),
         files=_files(attempt),
@@ -65,6 +67,12 @@ def _checks(checks: pd.DataFrame) -> list[CheckLine]:
             )
         )
     return lines
+
+
+def _in_order_of(arms: list[str]) -> Callable[[CheckLine], tuple[int, str, str, str, bool]]:
+    """Order checks as the plan orders its arms; the processes drew orders of their own."""
+    places = {arm: place for place, arm in enumerate(arms)}
+    return lambda line: (places.get(line.arm, len(arms)), line.arm, line.kind, line.against, line.when != "before")
 
 
 def _largest(values: pd.Series[float]) -> float | None:

@@ -30,13 +30,19 @@ COUNTS: Mapping[str, Callable[[RecordView], int]] = {
     "warmup_batches": _over_attempts(lambda attempt: attempt.manifest.counts.warmup_batches),
 }
 
+
+def _frozen(record: RecordView) -> str:
+    known = record.attempts[0].manifest.provenance.frozen_at
+    return wording.moment(known) if known else "not known"
+
+
 FACTS: Mapping[str, Callable[[RecordView], str]] = {
     "backend": lambda record: ", ".join(dict.fromkeys(attempt.manifest.backend for attempt in record.attempts)),
     "commit": lambda record: record.attempts[0].manifest.provenance.commit or "not known",
     "date": lambda record: record.date,
     "device": lambda record: wording.names(record.devices),
     "digest": lambda record: record.plan.digest,
-    "frozen": lambda record: wording.moment(record.attempts[0].manifest.provenance.frozen_at),
+    "frozen": _frozen,
     "name": lambda record: record.name,
     "question": lambda record: record.plan.experiment.question,
     "reportgen": lambda record: record.attempts[0].manifest.reportgen,

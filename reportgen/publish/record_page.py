@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from reportgen.publish import answers, derivations, lookup, record_facts, tables, wording
-from reportgen.publish.attempt_tables import device_facts, hashes, readings, status_cell
-from reportgen.publish.context import Column, FactGroup, Figure, Frame, Link, RecordPage, Row, Table
+from reportgen.publish.attempt_tables import groups, hashes, readings, status_cell
+from reportgen.publish.context import Column, Figure, Frame, Link, RecordPage, Row, Table
 from reportgen.publish.figures import figures
 from reportgen.publish.frames import Subject
 from reportgen.publish.library import Library, root_of
@@ -21,7 +21,7 @@ def subject(record: RecordView) -> Subject:
         kind="record",
         date=record.date,
         source=f"runs/{record.experiment}",
-        simulated=record.simulated,
+        banner=wording.SIMULATED if record.simulated else "",
     )
 
 
@@ -38,7 +38,7 @@ def build(record: RecordView, frame: Frame, report: Link | None, library: Librar
         question=record.plan.experiment.question,
         standing=_standing(record),
         report=report,
-        facts=(*record_facts.groups(record), *(_device_group(record, place) for place in range(len(record.attempts)))),
+        facts=(*record_facts.groups(record), *(group for one in record.attempts for group in groups(one.manifest))),
         arms=_arms(record),
         checks=tables.checks(record),
         outcome=tuple(outcome),
@@ -69,11 +69,6 @@ def _standing(record: RecordView) -> str:
     if record.current:
         return f"The name {record.experiment} means this record; {record.name} means it for good."
     return f"A record beside the current one of {record.experiment}, under its own name {record.name}."
-
-
-def _device_group(record: RecordView, place: int) -> FactGroup:
-    attempt = record.attempts[place]
-    return FactGroup(f"Device and environment: {attempt.manifest.device.model}", device_facts(attempt.manifest))
 
 
 def _arms(record: RecordView) -> Table:

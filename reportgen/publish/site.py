@@ -124,11 +124,19 @@ class _Maker:
         """Add the catalogue and the page of unknown addresses."""
         records = self._library.records
         date = max((record.date for record in records), default="")
-        subject = Subject(CATALOGUE, "Data", "Every published record with its files.", "data", date)
+        subject = Subject(CATALOGUE, "Data", "Every published record with its files.", "data", date, "runs")
         page = attempt_page.catalogue(records, self._framer.frame(subject))
         self._add(CATALOGUE, "catalogue.html", page, "data")
         # An unknown address may lie at any depth, so this one page leads to the site's root by a leading slash.
-        lost = Subject("404.html", "No such page", "Nothing is published at this address.", "404", "", root="/")
+        lost = Subject(
+            "404.html",
+            "No such page",
+            "Nothing is published at this address.",
+            "404",
+            "",
+            "templates/404.html",
+            root="/",
+        )
         self.pages["404.html"] = self._theme.page("404.html", NotFoundPage(self._framer.frame(lost))).encode()
 
     def _add(self, address: str, template: str, context: Any, source: str) -> None:

@@ -63,8 +63,9 @@ def _answer_row(record: RecordView, piece: Slice, promotion: PromotionResult, pa
         ]
         return headline_cell(found[0], page) if found else NOTHING
 
+    held = lookup.held_back(record, promotion)
     return Row(
-        Cell(promotion.arm, code=True, note=promotion.outcome.value),
+        Cell(promotion.arm, code=True, note=f"{promotion.outcome.value} ({held})" if held else promotion.outcome.value),
         (against(promotion.incumbent), against(promotion.control)),
     )
 

@@ -41,7 +41,7 @@ def render(
             kind=page.front.kind,
             date=page.front.date.isoformat(),
             source=page.source,
-            simulated=any(record.simulated for record in records),
+            banner=_banner(records),
         )
     )
     problems = [*bindings.problems, *faults]
@@ -56,6 +56,14 @@ def _missing(page: SourcePage, library: Library, name: str) -> list[Problem]:
     known = {record.name for record in library.records} | {one.experiment for one in library.records if one.current}
     line = next((place for place, text in enumerate(page.head, start=1) if name in text), 1)
     return [] if name in known else [Problem(f"{page.source}:{line}", f"no record {name!r}")]
+
+
+def _banner(records: list[RecordView]) -> str:
+    """Say loudly that a page shows made-up times: all of them, or those of the records named."""
+    made_up = [record.name for record in records if record.simulated]
+    if len(made_up) in (0, len(records)):
+        return wording.SIMULATED if made_up else ""
+    return f"{wording.names(made_up)}: {wording.SIMULATED}"
 
 
 def record_line(record: RecordView, root: str) -> RecordLine:

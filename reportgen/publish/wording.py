@@ -13,6 +13,7 @@ MINUS = "\N{MINUS SIGN}"
 NOT_COMPUTED = "\N{EN DASH}"
 DIRECTION = "time ratio candidate / baseline; below 1, or a negative percentage, is less time"
 SIMULATED = "Simulated: these times were made up by a program to test the tools. No device was measured."
+SIMULATED_ROWS = "Rows marked SIMULATED were made up by a program to test the tools. No device was measured for them."
 
 VERDICTS = {
     Verdict.FASTER: "faster",
@@ -50,7 +51,7 @@ PROMOTIONS = {
     Promotion.ADOPT: "adopt: less time than the kernel in use and than its matched control, with every required gate passed",
     Promotion.ADOPT_AS_REWRITE: "adopt as rewrite: less time than the kernel in use, without any of the ideas",
     Promotion.NOT_ATTRIBUTABLE: "not attributable: less time than the kernel in use, yet not than its matched control",
-    Promotion.KEEP_INCUMBENT: "keep incumbent: not shown to take less time than the kernel in use",
+    Promotion.KEEP_INCUMBENT: "keep incumbent: not shown to take less time than the kernel in use, or held back by a gate that the plan requires",
 }
 
 GATES = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reportgen.model.record import Status
-from tests.measure.lab import RIGHT, Lab
+from tests.measure.lab import PROGRAM, RIGHT, Lab
 
 SPOILT = {
     "nan": RIGHT + " y[5] = 0.0f / 0.0f;",
@@ -85,6 +85,18 @@ def test_a_fixture_that_is_only_checked_is_never_timed(lab: Lab) -> None:
     attempt = lab.load(lab.run())
     assert {"n=64", "n=10"} == set(attempt.checks["fixture"])
     assert {"n=64"} == set(attempt.batches["fixture"])
+
+
+def test_an_arm_that_knows_the_timed_inputs_by_heart_fails_on_other_cases(lab: Lab) -> None:
+    """The same graph gets other inputs; afterwards the timed ones lie in their place again."""
+    cases = "\n\ndef cases(fixture, rng):\n    return [inputs(fixture, rng) for _ in range(2)]\n"
+    by_heart = "static float first; if (first == 0.0f) first = x[0]; " + RIGHT + " y[0] = 2.0f * first;"
+    lab.write(program=PROGRAM + cases, idea=by_heart, repetitions=1)
+    outcome = lab.run()
+    checks = lab.load(outcome).checks
+    assert ["idea"] == outcome.failed_arms
+    assert {"y case 1", "y case 2"} == set(checks[~checks["passed"]]["output"])
+    assert {"y", "y case 1", "y case 2", "inputs"} == set(checks["output"])
 
 
 def test_every_set_of_a_rotating_fixture_is_checked(lab: Lab) -> None:

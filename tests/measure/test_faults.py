@@ -222,6 +222,11 @@ def test_a_null_that_compiles_differently_is_refused(lab: Lab, monkeypatch: pyte
         ('"x": rng', '"x y": rng', "must be a name"),
         ('buffers["x"], buffers["y"]', 'buffers["z"], buffers["y"]', "kernels() raised KeyError"),
         ("arm.symbol", '"base"', "never calls 'idea'"),
+        (
+            "def kernels",
+            "def cases(f, rng):\n    return [{'x': np.zeros(3)}]\n\ndef kernels",
+            "must have shape and dtype",
+        ),
         ("import numpy as np", "import numpy as np\n1 / 0", "import raised ZeroDivisionError"),
         ("import numpy as np", "import numpy as np\ndef f(:", "import raised SyntaxError"),
     ],

@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -159,6 +160,27 @@ def work_file(name: str) -> Path:
     """Find a file of the run's work folder."""
     (found,) = Path(os.environ["TMPDIR"]).glob(f"reportgen-*/{name}")
     return found
+
+
+def test_what_a_killed_run_left_in_the_temporary_folder_is_removed_by_the_next(lab: Lab) -> None:
+    """Only folders of processes that are gone; the run's own goes with it."""
+    lab.write(backend="fake", repetitions=1)
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        gone.wait()
+    temporary = Path(os.environ["TMPDIR"])
+    dead, alive = temporary / f"reportgen-{gone.pid}-x", temporary / f"reportgen-{os.getppid()}-x"
+    (dead / "inputs").mkdir(parents=True)
+    alive.mkdir()
+    lab.run()
+    assert {alive, temporary / "reportgen-locks"} == set(temporary.glob("reportgen-*"))
+
+
+def test_a_temporary_folder_that_cannot_be_used_is_one_line(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the locks it is bad input; nothing was measured."""
+    lab.write(backend="fake")
+    monkeypatch.setattr(tempfile, "tempdir", str(lab.folder / "experiment.toml"))
+    with pytest.raises(InputError, match="no folder for device locks can be made: Not a directory"):
+        lab.run()
 
 
 def append_a_byte(path: Path) -> None:

@@ -10,6 +10,7 @@ from reportgen.project import Project, open_project
 from tests.factories import STARTED, make_experiment, make_header, make_plan, make_rows, open_attempt, sealed_attempt
 
 TITLE = 'Loads & "stores": <script>alert(1)</script> für Ångström'
+PRETEND = 'pretend "<b>\N{LATIN SMALL LETTER E WITH ACUTE}'
 SIMULATED = Device(id="cpu-000000000000", model="Made-up device", kind="simulated")
 
 HOME = """+++
@@ -53,7 +54,7 @@ Everything else.
 
 {{ downloads() }}
 """
-MADE_UP = REPORT.replace('"report/"', '"made-up/"').replace('["sample"]', '["pretend"]')
+MADE_UP = REPORT.replace('"report/"', '"made-up/"').replace('["sample"]', f"['{PRETEND}']")
 
 
 def make_lab(root: Path, pages: dict[str, str] | None = None, *, measured: bool = True) -> Project:
@@ -69,7 +70,7 @@ def make_lab(root: Path, pages: dict[str, str] | None = None, *, measured: bool 
 
 
 def measure(runs: Path) -> None:
-    """Archive a scored, a quick, an invalid and an open attempt of ``sample``, and a simulated one of ``pretend``."""
+    """Archive a scored, a quick, an invalid and an open attempt of ``sample``, and a simulated one with an odd name."""
     plan = make_plan(make_experiment(title=TITLE))
     sealed_attempt(runs, plan=plan, noise=0.0)
     quick = {"kind": Kind.QUICK, "started": STARTED - timedelta(days=1)}
@@ -80,4 +81,4 @@ def measure(runs: Path) -> None:
     sealed_attempt(runs, plan=plan, repetitions=2, header={"started": STARTED + timedelta(days=1)}, manifest=invalid)
     header = make_header(plan, started=STARTED + timedelta(days=2))
     open_attempt(runs, plan, make_rows(plan, repetitions=3), header).close()
-    sealed_attempt(runs, plan=make_plan(name="pretend"), header={"device": SIMULATED}, seed=2)
+    sealed_attempt(runs, plan=make_plan(name=PRETEND), header={"device": SIMULATED}, seed=2)

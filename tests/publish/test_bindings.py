@@ -17,6 +17,7 @@ from reportgen.publish.problems import Problem
 from reportgen.publish.templates import Theme
 from reportgen.publish.theme_folders import default_theme
 from tests.publish.conftest import Built
+from tests.publish.site_lab import PRETEND
 
 FRONT = '+++\ntitle = "A"\nkind = "report"\nsummary = "B"\ndate = 2026-01-02\naddress = "a/b/"\nrecords = [{}]\n+++\n'
 Say = Callable[..., tuple[str, list[Problem]]]
@@ -122,7 +123,7 @@ def test_an_unknown_name_is_a_problem_with_file_and_line(say: Say, expression: s
 
 def test_a_page_with_two_records_has_to_say_which(say: Say) -> None:
     """No experiment is guessed."""
-    _, problems = say('count("batches")', '"sample", "pretend"')
+    _, problems = say('count("batches")', f"'sample', '{PRETEND}'")
     assert "which experiment is meant?" in problems[0].what
 
 

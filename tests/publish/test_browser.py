@@ -153,8 +153,9 @@ def test_a_figure_leads_to_its_row_on_the_records_page(browser: Browser, address
     with browser.new_context() as context:
         page, _, _ = opened(context, address + "report/")
         page.locator("p a.number").first.click()
-        assert "/records/sample/" in page.url
+        page.wait_for_url("**/records/sample/**")
         target = page.locator(":target")
+        target.wait_for(state="attached")
         assert target.count() == 1
         assert "candidate" in target.inner_text()
         assert "3 and 10" in target.inner_text()

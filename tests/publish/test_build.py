@@ -19,7 +19,7 @@ from reportgen.project import open_project
 from reportgen.publish.build import build
 from reportgen.publish.check import check
 from tests.publish.conftest import Built
-from tests.publish.site_lab import HOME, make_lab
+from tests.publish.site_lab import HOME, PRETEND, make_lab
 
 BUILD = """
 import sys
@@ -58,8 +58,13 @@ def test_an_unchanged_build_writes_nothing_and_a_touched_attempt_only_its_depend
     project = open_project(lab)
     again = build(project, lab / "public", strict=True)
     assert (0, 0) == (again.written, again.removed)
+    (lab / "public" / "report" / "index.html").write_text("spoilt", "utf-8")
+    (lab / "public" / "stray.txt").write_text("stray", "utf-8")
+    mended = build(project, lab / "public", strict=True)
+    assert (1, 1) == (mended.written, mended.removed)
+    assert tree(built.out) == tree(lab / "public")
     before = {path: path.stat().st_mtime_ns for path in (lab / "public" / "records" / "sample").rglob("*")}
-    exclude(next((lab / "runs" / "pretend").iterdir()), "a test of the tools")
+    exclude(next((lab / "runs" / PRETEND).iterdir()), "a test of the tools")
     (lab / "site" / "made-up.md").unlink()
     (lab / "site" / "index.md").write_text(HOME.replace(" or the [made-up one](made-up/)", ""), "utf-8")
     touched = build(project, lab / "public", strict=True)
@@ -149,7 +154,7 @@ def test_a_simulated_record_says_so_wherever_it_appears_and_is_no_study(built: B
     }
     showing = {name for name, html in pages.items() if "Made-up device" in html}
     assert {"made-up", "attempts"} <= showing
-    assert all("Simulated: these times were made up" in pages[name] for name in showing)
+    assert all("made up by a program to test the tools" in pages[name] for name in showing)
     assert "Simulated" not in pages["report"]
     assert "pretend" not in pages["."]
 
@@ -167,7 +172,7 @@ def test_every_attempt_is_in_the_ledger_and_has_a_page(built: Built) -> None:
 def test_the_index_lists_every_published_record(built: Built) -> None:
     """Programs find files with bytes and SHA-256."""
     index = json.loads((built.out / "data" / "index.json").read_text("utf-8"))
-    assert ["pretend", "sample"] == [record["experiment"] for record in index["records"]]
+    assert [PRETEND, "sample"] == [record["experiment"] for record in index["records"]]
     for record in index["records"]:
         for file in record["files"]:
             data = (built.out / file["path"]).read_bytes()
