@@ -10,20 +10,20 @@ Written = dict[Slot, Bytes]
 
 
 class Outputs:
-    """Outputs of one fixture over all sets and arms.
+    """Outputs of one fixture (under inputs ``case``) over all sets and arms.
 
     Sets hold the same inputs, and arms often the same bits: checksums, computed where the buffers lie, say which contents are alike. What differs in one bit
     is downloaded and compared on its own.
     """
 
-    def __init__(self, rig: Rig, fixture: str) -> None:
-        self._rig, self._fixture = rig, fixture
+    def __init__(self, rig: Rig, fixture: str, case: int = 0) -> None:
+        self._rig, self._fixture, self._case = rig, fixture, case
         self._contents: dict[tuple[str, str], Bytes] = {}
         self._values: dict[int, Comparison] = {}
         self._bits: dict[tuple[int, int], Comparison] = {}
 
     def read(self) -> Written:
-        """Outputs of every set as they are now; equal contents are one array."""
+        """Read the outputs of every set as they are now; equal contents are one array."""
         session, shapes = self._rig.session, self._rig.shapes[self._fixture]
         written = {}
         for slot in self._rig.written_slots(self._fixture):
@@ -37,7 +37,7 @@ class Outputs:
     def against_reference(self, slot: Slot, raw: Bytes) -> Comparison:
         """Compare a content with the float64 reference under the output's tolerance."""
         if id(raw) not in self._values:
-            reference = self._rig.files.reference(self._fixture, slot.name)
+            reference = self._rig.files.reference(self._fixture, slot.name, self._case)
             self._values[id(raw)] = compare_values(raw, reference, self._rig.shapes[self._fixture].outputs[slot.name])
         return self._values[id(raw)]
 

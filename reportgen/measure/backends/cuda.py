@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,16 +53,12 @@ class CudaBuilder:
         """Compile every arm and the harness's own kernels, read what they became, compare the machine code of the arms."""
         options = [option for option in plan.backend_options if not option.startswith("backend=")]
         keywords(options)
-        if not _installed("cuda.core"):
-            raise InputError(
-                "cuda.core is not installed, which compiles CUDA", remedy="pip install 'reportgen[compile]'"
-            )
         arms = plan.experiment.arms
         files = {arm.name: out_dir / f"{arm.name}.cubin" for arm in arms}
         for arm in arms:
             compile_arm(arm, options, folder.folder, files[arm.name], patience)
         harness = out_dir / f"{HARNESS}.cubin"
-        _compile(f"{HARNESS}.cu", HERE, harness, _target(options), "the harness's kernels", patience)
+        _compile(_Unit(f"{HARNESS}.cu", HERE, harness, _target(options), "the harness's kernels"), patience)
         warnings = compare_code(arms, files, REMEDY)
         told = {name: json.loads(_facts_file(path).read_text(encoding="utf-8")) for name, path in files.items()}
         warnings += [f"arm {name!r}: {line}" for name, one in told.items() for line in warnings_of(one["log"])]
@@ -85,7 +82,7 @@ class CudaBuilder:
     def device(self, selector: str | None) -> Device:
         """Name a GPU: ``selector`` is its number in ``nvidia-smi`` or its UUID; the first that may be used by default."""
         for module, title in (("cupy", "CuPy"), ("pynvml", "nvidia-ml-py")):
-            if not _installed(module):
+            if not installed(module):
                 raise InputError(
                     f"{title} is not installed, which the cuda backend needs", remedy="pip install 'reportgen[cuda]'"
                 )
@@ -95,7 +92,7 @@ class CudaBuilder:
         return Device(id=uuid, model=model, kind="gpu", facts=facts)
 
     def variables(self, device: Device) -> dict[str, str]:
-        """The one device is visible, and every kernel is on it before the first launch."""
+        """Make the one device visible, and have every kernel on it before the first launch."""
         return {
             "CUDA_VISIBLE_DEVICES": device.id,
             "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
@@ -126,7 +123,7 @@ def compile_arm(arm: Arm, options: Sequence[str], folder: Path, cubin: Path, pat
     if arm.file is None or arm.symbol is None:
         raise InputError(f"arm {arm.name!r} lacks `file` or `symbol`", remedy="name its source and entry point")
     defines = [f"-D{name}={value}" for name, value in arm.defines.items()]
-    _compile(arm.file, folder, cubin, [*options, *defines], f"arm {arm.name!r}", patience)
+    _compile(_Unit(arm.file, folder, cubin, [*options, *defines], f"arm {arm.name!r}"), patience)
 
 
 def disassembler() -> str | None:
@@ -139,14 +136,27 @@ def disassembler() -> str | None:
     return found or shutil.which("nvdisasm")
 
 
-def _compile(source: str, folder: Path, cubin: Path, options: Sequence[str], what: str, patience: Patience) -> None:
-    includes = os.pathsep.join(str(place.resolve()) for place in (folder, folder.parent, HERE))
-    command = [sys.executable, "-P", "-m", COMPILER, source, str(cubin), includes, *options]
-    compile_one(command, folder, what, patience, {"PYTHONPATH": str(PACKAGE_ROOT)})
+@dataclass(frozen=True)
+class _Unit:
+    """One source to be compiled; ``what`` names it in a complaint."""
+
+    source: str
+    folder: Path
+    cubin: Path
+    options: Sequence[str]
+    what: str
+
+
+def _compile(unit: _Unit, patience: Patience) -> None:
+    if not installed("cuda.core") or not installed("cuda.bindings"):
+        raise InputError("cuda.core is not installed, which compiles CUDA", remedy="pip install 'reportgen[compile]'")
+    includes = os.pathsep.join(str(place.resolve()) for place in (unit.folder, unit.folder.parent, HERE))
+    command = [sys.executable, "-P", "-m", COMPILER, unit.source, str(unit.cubin), includes, *unit.options]
+    compile_one(command, unit.folder, unit.what, patience, {"PYTHONPATH": str(PACKAGE_ROOT)})
 
 
 def _target(options: Sequence[str]) -> list[str]:
-    """The harness is compiled for the arms' device, and otherwise as it always is."""
+    """Compile the harness for the arms' device, and otherwise as always."""
     return [*OPTIONS, f"--gpu-architecture={keywords(options)['arch']}"]
 
 
@@ -174,7 +184,8 @@ def _attributes(uuid: str) -> dict[str, int | None]:
     return attributes(uuid)
 
 
-def _installed(module: str) -> bool:
+def installed(module: str) -> bool:
+    """Whether a package is there; it is looked up, not imported."""
     try:
         return importlib.util.find_spec(module) is not None
     except ModuleNotFoundError:

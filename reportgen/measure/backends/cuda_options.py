@@ -35,7 +35,7 @@ def keywords(options: Sequence[str]) -> dict[str, Any]:
     """Arguments of ``cuda.core.ProgramOptions`` for options in NVRTC's spelling; the last of a kind counts.
 
     ``-DNAME=VALUE`` is a macro, ``--use_fast_math`` undoes the explicit ``ftz``, ``prec`` and ``fmad`` before it. The assembler always tells what
-    it used (``-v``).
+    it used (``-v``), and the compiler's cache, in which a null would find the arm that it repeats, is never asked.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def keywords(options: Sequence[str]) -> dict[str, Any]:
             found[keyword] = value
         if keyword == "use_fast_math":
             found = {key: kept for key, kept in found.items() if key not in _SWITCHES.values()}
-    return found | {"ptxas_options": assembler} | ({"define_macro": macros} if macros else {})
+    return found | {"ptxas_options": assembler, "no_cache": True} | ({"define_macro": macros} if macros else {})
 
 
 def _keyword(option: str) -> tuple[str, Any]:

@@ -38,7 +38,8 @@ def open_nvml() -> ModuleType:
         raise InputError(
             f"there is no NVIDIA driver here ({_text(str(fault))})", remedy="run this on a machine with a GPU"
         ) from fault
-    return pynvml
+    found: ModuleType = pynvml
+    return found
 
 
 class Gpu:
@@ -51,16 +52,23 @@ class Gpu:
     def clock_mhz(self) -> float | None:
         """Read the clock of the multiprocessors."""
         library = self._library
-        return self._told(lambda: float(library.nvmlDeviceGetClockInfo(self._handle, library.NVML_CLOCK_SM)))
+        told: float | None = self._told(
+            lambda: float(library.nvmlDeviceGetClockInfo(self._handle, library.NVML_CLOCK_SM))
+        )
+        return told
 
     def temperature_c(self) -> float | None:
         """Read the temperature of the chip."""
         library = self._library
-        return self._told(lambda: float(library.nvmlDeviceGetTemperature(self._handle, library.NVML_TEMPERATURE_GPU)))
+        told: float | None = self._told(
+            lambda: float(library.nvmlDeviceGetTemperature(self._handle, library.NVML_TEMPERATURE_GPU))
+        )
+        return told
 
     def power_w(self) -> float | None:
         """Read the power that the board takes."""
-        return self._told(lambda: float(self._library.nvmlDeviceGetPowerUsage(self._handle)) / MILLI)
+        told: float | None = self._told(lambda: float(self._library.nvmlDeviceGetPowerUsage(self._handle)) / MILLI)
+        return told
 
     def throttle_counts(self) -> dict[str, int] | None:
         """How long clocks have been held down since the driver was loaded, by reason; only growth has a meaning here."""

@@ -23,7 +23,7 @@ def inputs(fixture: Fixture, rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 
 def outputs(fixture: Fixture) -> dict[str, Output]:
-    """The product is below 1 and the sum below 2: two roundings err by at most 2**-25 + 2**-24."""
+    """Allow two roundings: the product is below 1 and the sum below 2, which err by at most 2**-25 + 2**-24."""
     return {"y": Output((SIZES[fixture["size"]],), "float32", absolute=1.5 * 2.0**-24, relative=0.0)}
 
 
@@ -65,5 +65,5 @@ def kernels(arm: Arm, fixture: Fixture, buffers: Any) -> list[KernelCall]:
 
 
 def bytes_and_flops(fixture: Fixture) -> tuple[int, int]:
-    """x and y0 read, y written; a product and a sum each."""
+    """X and y0 read, y written; a product and a sum each."""
     return 12 * SIZES[fixture["size"]], 2 * SIZES[fixture["size"]]
