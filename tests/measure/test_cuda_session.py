@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 from pathlib import Path
@@ -91,7 +92,7 @@ def test_capturing_launches_nothing_and_puts_the_graph_on_the_device(
     device.log.clear()
     session.capture(spec())
     launch = "k(3, 1, 1)(64, 1, 1)0"
-    assert ["get k", "get k", "begin capture", launch, launch, "end capture", "upload", "synchronize"][1:] == device.log
+    assert ["get k", "begin capture", launch, launch, "end capture", "upload", "synchronize"] == device.log
 
 
 def test_arguments_arrive_in_the_types_of_the_kernels_parameters(
@@ -105,9 +106,7 @@ def test_arguments_arrive_in_the_types_of_the_kernels_parameters(
     assert [5, 6, 0.5, 0.25] == [one.item() for one in first[1:]]
     assert first[0] != second[0]
     session.upload(Slot("f", 1, "x"), np.arange(100, dtype=np.uint8))
-    assert (
-        np.arange(100) == np.ctypeslib.as_array((np.ctypeslib.ctypes.c_uint8 * 100).from_address(int(second[0])))
-    ).all()
+    assert bytes(range(100)) == ctypes.string_at(int(second[0]), 100)
 
 
 @pytest.mark.parametrize(
@@ -214,18 +213,18 @@ def test_a_host_that_cannot_keep_up_and_a_container_are_told(
 
 
 def test_the_clock_is_cycles_over_time_and_waits_for_two_equal_windows() -> None:
-    """1,000 cycles in 1,000 ns are 1,000 MHz; eight pieces of a rising clock are not steady, sixteen equal ones are."""
+    """1,000 cycles in 1,000 ns are 1,000 MHz. With three rising values left among eight their median is 1,000; with four, 995: so five leave."""
     clocks = iter([500, 600, 700, 800, 900, 950, 980, 990, *[1000] * 100])
     woken = wake(lambda _: (next(clocks), 1000), 5)
-    assert woken == {"stable": True, "pieces": 23 - 3, "measured_mhz": [1000.0] * 8}
+    assert woken == {"stable": True, "pieces": 16 + 5, "measured_mhz": [1000.0] * 8}
 
 
 def test_a_clock_that_never_settles_ends_the_wait() -> None:
     """At the limit, and the record says so."""
     state = {"clock": 1.0}
 
-    def rising(_: int) -> tuple[int, int]:
+    def rising(rounds: int) -> tuple[int, int]:
         state["clock"] *= 1.01
-        return int(1e6 * state["clock"]), 1000
+        return int(rounds * state["clock"]), rounds
 
     assert not wake(rising, 0.01)["stable"]
