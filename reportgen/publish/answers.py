@@ -66,7 +66,7 @@ def _nothing_adopted(record: RecordView) -> str:
 
 
 def lines(record: RecordView) -> list[str]:
-    """Say the outcomes of each slice: ``size = l2: adopt hoist; keep incumbent over pair and both``."""
+    """Say the outcomes of each slice: ``With size = l2: adopt: hoist; keep incumbent: pair and both``."""
     return [_line(record, piece.name) for piece in lookup.slices(record)]
 
 
@@ -75,15 +75,15 @@ def _line(record: RecordView, piece: str) -> str:
     for outcome in ORDER:
         arms = [one.arm for one in record.result.promotions if one.slice == piece and one.outcome is outcome]
         if arms:
-            said.append(f"{outcome.value} ({wording.names(arms)})")
+            said.append(f"{outcome.value}: {wording.names(arms)}")
     held: dict[str, list[str]] = {}
     for one in record.result.promotions:
         if one.slice == piece:
             held.setdefault(lookup.held_back(record, one), []).append(one.arm)
-    said += [f"held back by {gates}: {wording.names(arms)}" for gates, arms in held.items() if gates]
+    said += [f"{wording.names(arms)} held back by {gates}" for gates, arms in held.items() if gates]
     line = lookup.noise_of(record, piece)
     known = "" if line is None else f"; noise floor {wording.share(line.floor)}"
-    return f"{wording.slice_name(piece)}: {'; '.join(said) or 'no candidate judged'}{known}"
+    return f"With {wording.slice_name(piece)}: {'; '.join(said) or 'no candidate judged'}{known}"
 
 
 def downloads(record: RecordView, page: str, *, everything: bool = False) -> tuple[Download, ...]:

@@ -69,6 +69,10 @@ class Table:
     note: str = ""
     anchor: str = ""
 
+    def __post_init__(self) -> None:
+        if any(len(row.cells) != len(self.columns) for row in self.rows):
+            raise ValueError(f"table {self.caption!r}: every row has a cell for every column")
+
     @property
     def long(self) -> bool:
         """Whether it scrolls in a window of its own, its headings in sight."""

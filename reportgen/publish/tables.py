@@ -225,7 +225,7 @@ def fixtures(record: RecordView, piece: Slice, page: str) -> Table:
             ends = f"{cell.interval.low!r} {cell.interval.high!r}"
             cells = (
                 word(_against(comparison)),
-                code(cell.fixture),
+                code(wording.within(cell.fixture, piece.name)),
                 figure(wording.time(cell.candidate_ns), cell.candidate_ns, href=href),
                 figure(wording.time(cell.baseline_ns), cell.baseline_ns, href=href),
                 figure(wording.change(cell.ratio), cell.ratio, href=href),
@@ -253,13 +253,19 @@ def times(record: RecordView, piece: Slice, _page: str) -> Table:
     by_cell: dict[tuple[str, str], dict[str, ArmTime]] = {}
     for time in found:
         by_cell.setdefault((time.device, time.fixture), {})[time.arm] = time
+    several = len({device for device, _ in by_cell}) > 1
     rows = tuple(
-        Row(code(fixture), tuple(_time_cell(cell.get(arm)) for arm in arms)) for (_, fixture), cell in by_cell.items()
+        Row(
+            code(wording.within(fixture, piece.name)),
+            ((code(device),) if several else ()) + tuple(_time_cell(cell.get(arm)) for arm in arms),
+        )
+        for (device, fixture), cell in by_cell.items()
     )
+    device_column = (Column("device"),) if several else ()
     return Table(
         caption=f"Median time per launch: {wording.slice_name(piece.name)}",
         stub="Fixture",
-        columns=(Column("device"), *(Column(arm, figure=True) for arm in arms)),
+        columns=(*device_column, *(Column(arm, figure=True) for arm in arms)),
         rows=rows,
         note="Time per launch in a back-to-back batch, median over repetitions.",
     )
@@ -271,16 +277,19 @@ def _time_cell(time: ArmTime | None) -> Cell:
 
 def gates(record: RecordView, piece: Slice, _page: str) -> Table:
     """Build the table of gates: rules frozen before the first batch, and how they came out."""
-    rows = tuple(
-        Row(word(gate.name), _gate_cells(gate)) for gate in record.result.gates if gate.slice in (piece.name, "all")
+    found = [gate for gate in record.result.gates if gate.slice in (piece.name, "all")]
+    rows = tuple(Row(word(gate.name), _gate_cells(gate)) for gate in found)
+    changed = (
+        ", ".join(sorted({wording.moment(gate.frozen_at) for gate in found if gate.frozen_at})) or "at an unknown time"
     )
-    columns = ("arm", "against", "threshold", "estimate", "deciding end", "outcome", "deciding fixture", "frozen")
+    columns = ("arm", "against", "threshold", "estimate", "deciding end", "outcome", "deciding fixture")
     return Table(
         caption=f"Gates: {wording.slice_name(piece.name)}",
         stub="Gate",
         columns=tuple(Column(text, figure=text in ("threshold", "estimate", "deciding end")) for text in columns),
         rows=rows,
-        note="A gate is a rule of the plan, frozen before the first batch.",
+        note=f"A gate is a rule of the plan; the plan was last changed {changed}. Percentages are shares of the baseline's time "
+        "saved (for no_regression: lost); the deciding end is the worse end of the interval.",
     )
 
 
@@ -288,7 +297,7 @@ def _gate_cells(gate: GateResult) -> tuple[Cell, ...]:
     def amount(value: float | None) -> Cell:
         if gate.quantity == "saved_ns":
             return figure(wording.time(value), value)
-        return figure(wording.number(value, decimals=4), value)
+        return figure(wording.percent(value, decimals=2), value)
 
     return (
         code(gate.arm),
@@ -297,8 +306,7 @@ def _gate_cells(gate: GateResult) -> tuple[Cell, ...]:
         amount(gate.estimate),
         amount(gate.end),
         word(wording.GATES[gate.outcome], tone="outcome"),
-        code(gate.fixture or "all"),
-        word(wording.moment(gate.frozen_at)),
+        code(wording.within(gate.fixture, gate.slice) if gate.fixture else "all"),
     )
 
 

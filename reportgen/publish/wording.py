@@ -108,7 +108,7 @@ def share(value: float | None, *, decimals: int = 2, plain: bool = False) -> str
 
 def percent(value: float | None, *, decimals: int = 1) -> str:
     """Say a share of a whole: ``96.1%``."""
-    return NOT_COMPUTED if value is None else f"{100 * value:.{decimals}f}%"
+    return NOT_COMPUTED if value is None else f"{100 * value:.{decimals}f}%".replace("-", MINUS)
 
 
 def interval(low: float | None, high: float | None, *, plain: bool = False) -> str:
@@ -202,6 +202,12 @@ def names(items: list[str]) -> str:
 def slice_name(name: str) -> str:
     """Say a slice: ``axis=value`` pairs apart; a plan that slices by nothing has one slice, all fixtures."""
     return "all fixtures" if name == "all" else name.replace(",", ", ").replace("=", " = ")
+
+
+def within(fixture: str, piece: str) -> str:
+    """Say a fixture beneath its slice: the ``axis=value`` pairs that the slice names already are left out."""
+    said = piece.partition(" @ ")[0].split(",")
+    return ",".join(pair for pair in fixture.split(",") if pair not in said) or fixture
 
 
 def answer(comparison: ComparisonResult, *, plain: bool = False) -> str:

@@ -38,17 +38,17 @@ def record_of(runs: Path, ratios: dict[str, float], gates: Sequence[Gate] = ()) 
 @pytest.mark.parametrize(
     ("ratios", "lead", "line"),
     [
-        ({"candidate": 0.95}, "Yes, everywhere tested: candidate.", "cache = same-set: adopt (candidate)"),
-        ({"candidate": 1.0}, "No. Nothing tested earned its place", "cache = same-set: keep incumbent (candidate)"),
+        ({"candidate": 0.95}, "Yes, everywhere tested: candidate.", "With cache = same-set: adopt: candidate"),
+        ({"candidate": 1.0}, "No. Nothing tested earned its place", "With cache = same-set: keep incumbent: candidate"),
         (
             {"candidate": 1.0, "control": 0.9},
             "Not for the ideas. The m",
-            "cache = same-set: adopt as rewrite (candidate)",
+            "With cache = same-set: adopt as rewrite: candidate",
         ),
         (
             {"candidate": 0.95, "control": 0.9},
             "Not for the ideas. What",
-            "cache = same-set: not attributable (candidate)",
+            "With cache = same-set: not attributable: candidate",
         ),
     ],
     ids=["pays", "does not", "the rewriting pays", "the control does as well"],
@@ -64,7 +64,7 @@ def test_a_gate_that_holds_an_idea_back_is_named(tmp_path: Path) -> None:
     """Faster than both baselines and yet not adopted: the line says by which rule."""
     record = record_of(tmp_path, {"candidate": 0.95}, [NEVER])
     assert "gate worth_it, fails" == lookup.held_back(record, record.result.promotions[0])
-    assert "held back by gate worth_it, fails: candidate" in answers.lines(record)[0]
+    assert "candidate held back by gate worth_it, fails" in answers.lines(record)[0]
 
 
 def test_nothing_is_called_held_back_that_did_not_beat_both(tmp_path: Path) -> None:

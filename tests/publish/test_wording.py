@@ -69,3 +69,16 @@ def test_every_verdict_reason_and_promotion_has_words_and_every_verdict_a_mark_o
 def test_a_size_reads_in_binary_units(length_bytes: int, text: str) -> None:
     """The exact count stands beside it on pages."""
     assert text == wording.size(length_bytes)
+
+
+def test_a_fixture_beneath_its_slice_is_said_without_the_slice() -> None:
+    """What the heading says already is not repeated in every row."""
+    assert wording.within("weights=l2,columns=512", "weights=l2") == "columns=512"
+    assert wording.within("columns=512,weights=l2", "weights=l2 @ board") == "columns=512"
+    assert wording.within("cache=same-set", "cache=same-set") == "cache=same-set"
+    assert wording.within("rows=4", "all") == "rows=4"
+
+
+def test_a_negative_share_has_a_true_minus_sign() -> None:
+    """Pages never set a hyphen before a figure."""
+    assert wording.percent(-0.0017, decimals=2) == "\N{MINUS SIGN}0.17%"
