@@ -51,6 +51,7 @@ class Device:
         cuda = SimpleNamespace(
             runtime=runtime,
             driver=driver,
+            Device=lambda _: SimpleNamespace(compute_capability="90"),
             Stream=self._stream,
             Event=lambda: SimpleNamespace(record=lambda _: self.do("event")),
             function=SimpleNamespace(Module=lambda: _Module(self)),

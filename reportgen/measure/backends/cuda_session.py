@@ -9,6 +9,7 @@ import resource
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,7 +29,14 @@ ALIGNMENT_BYTES = 256
 CHECKSUM_BLOCKS = 512
 THREADS = 256
 SUMS_BYTES = 16
-MOST_ENQUEUE_SHARE = 0.9
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A graph on the device, and what to say if it dies."""
+
+    graph: Any
+    complaint: str
 
 
 class CudaSession:
@@ -52,9 +60,8 @@ class CudaSession:
         self._functions: dict[tuple[str, str], Any] = {}
         self._attributes: dict[tuple[int, str], int] = {}
         self._places: dict[Slot, tuple[int, int]] = {}
-        self._enqueue_shares: list[float] = []
         self._harness = cuda.function.Module()
-        with self._told("the harness's kernels cannot be loaded", InputError, "see `reportgen doctor`"):
+        with self._told("no kernel can be loaded", InputError, self._right_target()):
             self._harness.load(Path(job.options["harness"]).read_bytes())
             self._checksum = self._harness.get_function("reportgen_checksum")
             self._spin = self._harness.get_function("reportgen_spin")
@@ -67,9 +74,7 @@ class CudaSession:
             if hashlib.sha256(data).hexdigest() != self._cubins[module.arm]:
                 raise InputError(f"the cubin of arm {module.arm!r} is not the one that was built", where=module.file)
             loaded = self._cupy.cuda.function.Module()
-            with self._told(
-                f"arm {module.arm!r} cannot be loaded", InputError, "compile it for this GPU (--gpu-architecture)"
-            ):
+            with self._told(f"arm {module.arm!r} cannot be loaded", InputError, self._right_target()):
                 loaded.load(data)
             self._modules[module.arm] = loaded
 
@@ -116,7 +121,7 @@ class CudaSession:
             self._checksum((blocks, 1, 1), (THREADS, 1, 1), args, stream=self._stream)
         return self._fetch(self._sums, SUMS_BYTES).tobytes().hex()
 
-    def capture(self, spec: GraphSpec) -> Any:
+    def capture(self, spec: GraphSpec) -> Captured:
         """Record every launch on our stream and instantiate the graph on the device; nothing is launched."""
         launches = [
             (call, self._function(spec.arm, call), self._arguments(Slot(spec.fixture, launch.set, ""), call))
@@ -129,27 +134,27 @@ class CudaSession:
                 f"arm {spec.arm!r} cannot launch {call.symbol!r} with grid {call.grid}, block {call.block}"
                 f" and {call.shared_bytes} shared bytes",
                 InputError,
-                "correct kernels(); more than 48 KiB need attributes = {'max_dynamic_shared_size_bytes': ...}",
+                "correct what kernels() returns",
             ):
                 function(call.grid, call.block, arguments, shared_mem=call.shared_bytes, stream=self._stream)
         with self._told(f"arm {spec.arm!r}: its graph cannot be made", InputError):
             graph = self._stream.end_capture()
             graph.upload(self._stream)
             self._stream.synchronize()
-        return graph
+        return Captured(graph, f"a kernel of arm {spec.arm!r} failed on {spec.fixture}")
 
-    def replay(self, graph: Any) -> None:
+    def replay(self, graph: Captured) -> None:
         """Replay once and wait."""
-        with self._told("a kernel failed"):
-            graph.launch(self._stream)
+        with self._told(graph.complaint):
+            graph.graph.launch(self._stream)
             self._stream.synchronize()
 
-    def batch(self, graph: Any, *, lead_in: int, replays: int) -> BatchTime:
+    def batch(self, graph: Captured, *, lead_in: int, replays: int) -> BatchTime:
         """One enqueue: event, lead-in, event, replays, event; one synchronisation. No collection of garbage in between."""
-        stream, launch, (first, second, third) = self._stream, graph.launch, self._events
+        stream, launch, (first, second, third) = self._stream, graph.graph.launch, self._events
         gc.disable()
         try:
-            with self._told("a kernel failed"):
+            with self._told(graph.complaint):
                 first.record(stream)
                 for _ in range(lead_in):
                     launch(stream)
@@ -164,8 +169,7 @@ class CudaSession:
                 elapsed_ns, lead_in_ns = self._between_ns(second, third), self._between_ns(first, second)
         finally:
             gc.enable()
-        self._enqueue_shares.append(enqueued_ns / max(elapsed_ns, 1))
-        return BatchTime(ended_ns - elapsed_ns, elapsed_ns, lead_in_ns)
+        return BatchTime(ended_ns - elapsed_ns, elapsed_ns, lead_in_ns, enqueue_ns=enqueued_ns)
 
     def stabilise(self, most_s: float) -> dict[str, Any]:
         """Keep every multiprocessor busy until the clock is steady."""
@@ -186,18 +190,20 @@ class CudaSession:
         )
 
     def facts(self) -> dict[str, Any]:
-        """Device, versions that the process saw, how far the host was ahead of the device, whether foreign processes can be told."""
-        shares, pids = self._enqueue_shares, self._nvml.compute_processes()
+        """Device, versions that the process saw, whether foreign processes can be told."""
         return {
             "device": self._nvml.uuid,
             "runtime": self._runtime.runtimeGetVersion(),
             "driver_api": self._runtime.driverGetVersion(),
             "cupy": self._cupy.__version__,
             "multiprocessors": self._multiprocessors,
-            "most_enqueue_share": max(shares, default=None),
-            "host_bound_batches": sum(share > MOST_ENQUEUE_SHARE for share in shares),
-            "process_list": _process_list(pids),
+            "process_list": _process_list(self._nvml.compute_processes()),
         }
+
+    def _right_target(self) -> str:
+        """Say for which target this GPU wants its kernels compiled."""
+        target = self._cupy.cuda.Device(0).compute_capability
+        return f"put --gpu-architecture=sm_{target} into the experiment's compile options: that is this GPU"
 
     def _function(self, arm: str, call: KernelCall) -> Any:
         known = self._functions.get((arm, call.symbol))
