@@ -1,4 +1,4 @@
-"""Work of no arm that wakes a GPU's clock, and the clock measured by it: cycles that a kernel counted over the time of its events."""
+"""Work of no arm that wakes a GPU's clock, and the clock measured by it: cycles over nanoseconds, both counted by one multiprocessor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def wake(spin: Callable[[int], tuple[int, int]], most_s: float) -> dict[str, Any
     Parameters
     ----------
     spin:
-        Runs so many rounds; returns the cycles of one multiprocessor and the nanoseconds that they took.
+        Runs so many rounds; returns cycles and nanoseconds that one multiprocessor counted meanwhile.
 
     Returns
     -------
