@@ -126,16 +126,26 @@ def exclude(
 
 
 @app.command()
-def show(name: str, *, project: ProjectDir = Here, json: Json = False) -> None:
-    """Print the verdicts of NAME's record (NAME@1a2b3c for another one)."""
+def show(
+    name: Annotated[str, typer.Argument(help="An experiment, NAME@1a2b3c for another record of it, or an attempt.")],
+    *,
+    project: ProjectDir = Here,
+    json: Json = False,
+) -> None:
+    """Print the verdicts of NAME's record, or of a single attempt."""
     from reportgen import machine, terminal
-    from reportgen.archive.load import list_attempts
+    from reportgen.archive import layout
+    from reportgen.archive.load import list_attempts, load_attempt
     from reportgen.archive.select import find_record
-    from reportgen.scoring import score
+    from reportgen.scoring import score_attempts
 
-    record = find_record(list_attempts(_open(project).runs, name.partition("@")[0]), name)
-    result = score(record)
-    _print_json(machine.result(result)) if json else _print(terminal.result(result, record.attempts))
+    runs = _open(project).runs
+    if layout.is_attempt_id(name):
+        shown = [load_attempt(layout.find_attempt(runs, name))]
+    else:
+        shown = [*find_record(list_attempts(runs, name.partition("@")[0]), name).attempts]
+    result = score_attempts(shown[0].plan, shown)
+    _print_json(machine.result(result)) if json else _print(terminal.result(result, shown))
 
 
 @app.command()
@@ -180,14 +190,18 @@ def serve(
 
 
 @app.command()
-def verify(path: Path, *, json: Json = False) -> None:
-    """Re-check a record: PATH is an attempt, a record's folder, a zip or a built site."""
+def verify(paths: Annotated[list[Path], typer.Argument(metavar="PATH...")], *, json: Json = False) -> None:
+    """Re-check records: PATH is an attempt, a record's folder, a zip or a built site."""
     from reportgen import machine, terminal
     from reportgen.publish.verification import verify_path
 
-    report = verify_path(path)
-    _print_json(machine.verification(report)) if json else _print(terminal.verification(report))
-    raise typer.Exit(EXIT_FINDING if report.findings else 0)
+    reports = {str(path): verify_path(path) for path in paths}
+    if json:
+        _print_json([{"path": path, **machine.verification(report)} for path, report in reports.items()])
+    else:
+        for report in reports.values():
+            _print(terminal.verification(report))
+    raise typer.Exit(EXIT_FINDING if any(report.findings for report in reports.values()) else 0)
 
 
 @app.command()
@@ -245,13 +259,17 @@ def _fail(line: str, status: int) -> NoReturn:
 
 def _print_outcome(outcome: RunOutcome) -> None:
     from reportgen import terminal
-    from reportgen.archive.load import load_attempt
+    from reportgen.archive.load import list_attempts, load_attempt
+    from reportgen.archive.select import records, standing
     from reportgen.scoring import score_attempts
 
+    said = ""
     if outcome.path and outcome.status in ("scored", "complete"):
         attempt = load_attempt(outcome.path)
         _print(terminal.result(score_attempts(attempt.plan, [attempt]), [attempt]))
-    _print(terminal.outcome(outcome))
+        beside = list_attempts(outcome.path.parent.parent, attempt.manifest.experiment)
+        said = standing(records(beside), attempt.id)
+    _print(terminal.outcome(outcome, said))
     if outcome.sentence:
         print(f"reportgen: {outcome.sentence}", file=sys.stderr)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from reportgen.archive.select import records, standing
 from reportgen.model.plan import Plan
 from reportgen.model.result import ComparisonResult, Result
 
@@ -45,7 +46,8 @@ def plan(made: Plan) -> dict[str, Any]:
 
 
 def attempts(found: Sequence[Attempt]) -> list[dict[str, Any]]:
-    """One row an attempt, oldest first."""
+    """One row an attempt, oldest first; ``standing`` is what it is to the records."""
+    formed = records(found)
     return [
         {
             "id": attempt.manifest.id,
@@ -61,6 +63,7 @@ def attempts(found: Sequence[Attempt]) -> list[dict[str, Any]]:
             "batches": attempt.manifest.counts.batches,
             "checks": attempt.manifest.counts.checks,
             "path": str(attempt.path),
+            "standing": standing(formed, attempt.id),
         }
         for attempt in found
     ]

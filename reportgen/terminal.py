@@ -13,6 +13,7 @@ from rich.text import Text
 
 from reportgen import machine
 from reportgen.archive import layout
+from reportgen.archive.select import records, standing
 from reportgen.model.plan import Plan
 from reportgen.model.result import ComparisonResult, GateOutcome, Promotion, Result, Verdict
 from reportgen.publish import wording
@@ -46,7 +47,8 @@ def plan(made: Plan) -> RenderableType:
         f"\nplan {made.digest}\n",
         f"{facts['repetitions']} repetitions, each a fresh process, and {facts['spares']} spare\n",
         f"{facts['arms']} arms x {facts['fixtures']} fixtures in {wording.plural(len(made.slices), 'slice')}"
-        f" (and {facts['check_fixtures']} for checks only): {wording.count(facts['batches'])} scored batches\n",
+        f": {wording.count(facts['batches'])} scored batches\n",
+        *(f"  {axis} = {', '.join(str(value) for value in values)}\n" for axis, values in made.experiment.axes.items()),
     )
     arms = _table("arm", "role", "idea")
     for arm in made.experiment.arms:
@@ -56,20 +58,28 @@ def plan(made: Plan) -> RenderableType:
 
 
 def attempts(found: Sequence[Attempt]) -> RenderableType:
-    """List every attempt with its status and reason."""
+    """List every attempt with its status, and with its reason or what it is to the records."""
     if not found:
         return Text("no attempt yet; measure one: reportgen run NAME")
-    table = _table("attempt", "experiment", "kind", "status", "reason")
+    formed = records(found)
+    table = _table("attempt", "experiment", "kind", "status", "reason, or standing")
+    for column in table.columns[:4]:
+        column.no_wrap = True
     for attempt in found:
         status = Text(attempt.status, style="green" if attempt.status == "scored" else "")
-        table.add_row(attempt.id, attempt.manifest.experiment, str(attempt.manifest.kind), status, attempt.reason)
+        said = attempt.reason or standing(formed, attempt.id)
+        table.add_row(attempt.id, attempt.manifest.experiment, str(attempt.manifest.kind), status, said)
     return table
 
 
 def result(scored: Result, attempts: Sequence[Attempt]) -> RenderableType:
     """Lay out the verdicts of the attempts that speak together, a table a slice."""
     devices = sorted({f"{one.manifest.device.model} ({one.manifest.device.id})" for one in attempts})
-    head = [Text.assemble((f"{scored.experiment}@{scored.plan[:6]}", "bold"), f" on {', '.join(devices)}")]
+    ids = ", ".join(one.id for one in attempts)
+    head = [
+        Text.assemble((f"{scored.experiment}, plan {scored.plan[:6]}", "bold"), f", on {', '.join(devices)}"),
+        Text(f"from {ids}"),
+    ]
     if any(one.manifest.device.kind == "simulated" for one in attempts):
         head.append(Text(wording.SIMULATED, style="bold red"))
     slices = dict.fromkeys(one.slice for one in scored.comparisons)
@@ -79,56 +89,55 @@ def result(scored: Result, attempts: Sequence[Attempt]) -> RenderableType:
 
 
 def verdict_table(scored: Result, name: str) -> Table:
-    """Lay out a slice, one row a comparison; null arms stand in the line about noise."""
+    """Lay out a slice, one row a comparison; null arms stand in the line about noise.
+
+    Two lines a row, so that a terminal of 80 columns folds nothing.
+    """
     promotions = {one.arm: one.outcome for one in scored.promotions if one.slice == name}
-    table = _table("arm", "against", "headline", "estimate", "interval", "verdict", "promotion")
+    table = _table("arm / against", "headline", "estimate", "interval", "verdict / promotion")
     table.title = wording.slice_name(name)
-    for column in table.columns[:5]:
+    for column in table.columns[1:4]:
         column.no_wrap = True
-    for column in table.columns[2:4]:
+    for column in table.columns[1:3]:
         column.justify = "right"
     for one in scored.comparisons:
         if one.role == "null" or one.slice != name:
             continue
         promoted = promotions.get(one.arm, "") if one.baseline_role == "incumbent" else ""
-        reason = str(one.reason).replace("_", " ")
+        verdict = _styled(one.verdict, wording.verdict(one.verdict, plain=True))
         table.add_row(
-            one.arm,
-            one.baseline,
+            Text.assemble(one.arm, ("\n  / " + one.baseline, "dim")),
             wording.change(one.headline, plain=True),
             wording.change(one.estimate, plain=True),
             wording.interval(one.low, one.high, plain=True),
-            _styled(one.verdict, f"{wording.verdict(one.verdict, plain=True)}: {reason}"),
-            _styled(promoted, str(promoted)),
+            Text.assemble(
+                verdict, (f", {one.reason}".replace("_", " "), "dim"), "\n", _styled(promoted, str(promoted))
+            ),
         )
     return table
 
 
 def gate_table(scored: Result) -> Table:
     """One row a gate, arm and slice."""
-    table = _table("gate", "arm", "slice", "outcome", "decided by")
+    table = _table("gate", "arm", "outcome", "slice, or the fixture that decided")
     table.title = "gates"
     for gate in scored.gates:
-        table.add_row(
-            gate.name,
-            gate.arm,
-            wording.slice_name(gate.slice),
-            _styled(gate.outcome, str(gate.outcome)),
-            gate.fixture or "",
-        )
+        outcome = _styled(gate.outcome, str(gate.outcome))
+        table.add_row(gate.name, gate.arm, outcome, gate.fixture or wording.slice_name(gate.slice))
     return table
 
 
-def outcome(finished: RunOutcome) -> RenderableType:
-    """Say how a run ended and where it lies."""
+def outcome(finished: RunOutcome, said: str = "") -> RenderableType:
+    """Say how a run ended, where it lies, and what it is to the records."""
     if finished.path is None:
         return Text(f"nothing was measured: {finished.reason}")
     lines = [f"{finished.status}: {finished.path}"]
     if finished.reason and finished.reason != finished.sentence:
         lines.append(finished.reason)
     if layout.is_open(finished.path):
-        lines.append(f"continue with --resume {layout.attempt_id_of(finished.path)}")
-    return Text("\n".join(lines))
+        name, attempt = finished.path.parent.name, layout.attempt_id_of(finished.path)
+        lines.append(f"continue with: reportgen run {name} --resume {attempt}")
+    return Text("\n".join([*lines, *([said] if said else [])]))
 
 
 def build(report: BuildReport) -> RenderableType:
@@ -148,7 +157,7 @@ def doctor(findings: Sequence[Finding]) -> RenderableType:
     """Say what this machine can measure, and what is missing."""
     table = _table("", "what", "found", "what to do")
     for finding in findings:
-        mark = Text("ok", style="green") if finding.ok else Text("missing", style="yellow")
+        mark = Text("ok", style="green") if finding.ok else Text("look", style="yellow")
         table.add_row(mark, finding.name, finding.sentence, finding.remedy)
     return table
 
@@ -180,8 +189,8 @@ class Progress:
             self._live.stop()
 
     def phase(self, name: str, detail: str = "") -> None:
-        """Show what begins; without a terminal the end of a repetition says enough."""
-        if self._live or name != _REPETITION:
+        """Show what begins; of a repetition its end says enough."""
+        if name != _REPETITION:
             self._say(f"{name}: {detail}" if detail else name)
 
     def repetition_done(self, done: int, planned: int, seconds_left: float, rows: Sequence[dict[str, Any]]) -> None:
@@ -215,6 +224,8 @@ def _intervals(scored: Result) -> Table:
 
 
 def _so_far(one: ComparisonResult) -> tuple[str, str]:
+    if one.rank is None:
+        return wording.change(one.estimate, plain=True), "not yet"
     return wording.change(one.estimate, plain=True), wording.interval(one.low, one.high, plain=True)
 
 

@@ -76,6 +76,20 @@ def find_record(attempts: Iterable[Attempt], name: str) -> Record:
     raise InputError(f"no record {name!r}", remedy=f"there are: {known}")
 
 
+def standing(found: Iterable[Record], attempt_id: str) -> str:
+    """Say what an attempt is to the records: ``speaks in q6k_dot@1a2b3c``, ``replicates <id> in ...``, or nothing."""
+    for record in found:
+        name = f"{record.name}@{record.slug}"
+        if any(attempt.id == attempt_id for attempt in record.attempts):
+            return f"speaks in {name}"
+        for attempt in record.replications:
+            if attempt.id == attempt_id:
+                device = attempt.manifest.device.id
+                earlier = next(one.id for one in record.attempts if one.manifest.device.id == device)
+                return f"replicates {earlier} in {name}"
+    return ""
+
+
 def is_scored(attempt: Attempt) -> bool:
     """Whether a record may speak through this attempt."""
     return attempt.sealed and attempt.status is Status.SCORED and attempt.manifest.kind in _SCORED_KINDS
