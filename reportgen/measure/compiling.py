@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -62,8 +63,20 @@ def compile_one(
             where=str(folder),
             remedy="simplify the source or raise protocol.compile_deadline_s",
         )
+    if process.returncode == 0 and not _made(command, folder):
+        raise InputError(
+            f"compiler {command[0]!r} made no file of {what}",
+            where=str(folder),
+            remedy="name another in the variable CC",
+        )
     if process.returncode != 0:
         raise _refusal(complaints.decode(errors="replace"), folder, what)
+
+
+def _made(command: Sequence[str], folder: Path) -> bool:
+    """Whether the file after the last ``-o`` is there; a relative one lies in ``folder``."""
+    names = [name for option, name in itertools.pairwise(command) if option == "-o"]
+    return not names or (folder / names[-1]).is_file()
 
 
 def _await(process: subprocess.Popen[bytes], patience: Patience) -> bytes | None:

@@ -1,16 +1,14 @@
-"""What a record says in words: promotions by slice, and where its files are."""
+"""What a record says in words: the answer in a sentence, then what to do with each arm, slice by slice."""
 
 from __future__ import annotations
 
-from urllib.parse import quote
+from collections.abc import Iterable, Sequence
 
-from reportgen.model.result import Promotion, Verdict
+from reportgen.model.result import Promotion, PromotionResult, Reason, Verdict
 from reportgen.publish import lookup, wording
-from reportgen.publish.context import Download
-from reportgen.publish.view import FileFact, RecordView
-from reportgen.units import BYTES_PER_KIB
+from reportgen.publish.context import Phrase, Saying, SliceAnswer
+from reportgen.publish.view import RecordView
 
-ORDER = (Promotion.ADOPT, Promotion.ADOPT_AS_REWRITE, Promotion.NOT_ATTRIBUTABLE, Promotion.KEEP_INCUMBENT)
 REWRITE = (
     "Not for the ideas. The matched control alone takes less time than the kernel in use: adopt it as a rewrite, "
     "where the lines below say so."
@@ -20,41 +18,81 @@ UNDECIDED = (
     "Not shown. Some comparisons with the kernel in use remain undecided in this record, and nothing tested earned its place: "
     "the kernel in use stays."
 )
-ZIP = "record.zip"
 NOT_ATTRIBUTABLE = (
     "Not for the ideas. What takes less time than the kernel in use is not shown to take less than a matched control: "
     "the gain may come with the rewriting alone."
 )
-HOLDS = {
-    "record.zip": "everything below in one file, with the attempts as archived and the program that checks them",
-    "batches.csv": "every timing batch, warm-up included",
-    "batches.parquet": "every timing batch, warm-up included",
-    "checks.csv": "every correctness check",
-    "checks.parquet": "every correctness check",
-    "results.json": "every ratio, interval and verdict",
-    "plan.toml": "the plan, frozen before the first batch",
-    "verify.py": "recomputes everything from the CSV files; needs only Python",
-    "manifest.json": "an attempt's identity, device, hashes and counts",
-    "repetitions.jsonl": "what each process drew and saw",
-    "events.jsonl": "what the controller did, in order",
-    "README.txt": "how to read and check the record",
-    "SHA256SUMS": "hashes of the files",
+KEPT = {
+    Verdict.SLOWER: "It takes more time than the kernel in use.",
+    Verdict.EQUIVALENT: "It takes as much time as the kernel in use, within the smallest effect of interest.",
+    Verdict.INCONCLUSIVE: "It is not shown to take less time than the kernel in use.",
 }
+UNCLEAR = {
+    Reason.BASELINE_FAILED_CHECK: "The kernel in use failed a correctness check, so there is no verdict.",
+    Reason.ARM_FAILED_CHECK: "It failed a correctness check, so its times say nothing.",
+}
+NO_VERDICT = "There is no verdict against the kernel in use."
 
 
-def lead(record: RecordView) -> str:
+def lead(record: RecordView) -> Saying:
     """Answer in a sentence or two."""
     promotions = record.result.promotions
     adopted = [one for one in promotions if one.outcome is Promotion.ADOPT]
-    rewrite = [one for one in promotions if one.outcome is Promotion.ADOPT_AS_REWRITE]
     if not promotions:
-        return "No candidate was judged."
+        return _plain("No candidate was judged.")
     if not adopted:
-        return REWRITE if rewrite else _nothing_adopted(record)
-    arms = wording.names(list(dict.fromkeys(one.arm for one in adopted)))
-    slices = {one.slice for one in promotions}
-    everywhere = all({one.slice for one in adopted if one.arm == arm.arm} == slices for arm in adopted)
-    return f"Yes, everywhere tested: {arms}." if everywhere else f"In part: {arms}, where the lines below say so."
+        rewrite = any(one.outcome is Promotion.ADOPT_AS_REWRITE for one in promotions)
+        return _plain(REWRITE if rewrite else _nothing_adopted(record))
+    pieces = list(dict.fromkeys(one.slice for one in promotions))
+    places = {
+        arm: [one.slice for one in adopted if one.arm == arm] for arm in dict.fromkeys(one.arm for one in adopted)
+    }
+    if all(len(found) == len(pieces) for found in places.values()):
+        return Saying((Phrase("Yes. "), *_named(places), Phrase(f" {_earns(len(places))} everywhere tested.")))
+    return Saying((Phrase("In part. "), *_by_place(places), Phrase(_elsewhere(promotions))))
+
+
+def _plain(text: str) -> Saying:
+    return Saying((Phrase(text),))
+
+
+def _earns(arms: int) -> str:
+    return "earns its place" if arms == 1 else "earn their place"
+
+
+def _named(names: Iterable[str]) -> list[Phrase]:
+    """Join names in fixed width as a sentence does: ``a``, ``b`` and ``c``."""
+    arms = list(names)
+    said: list[Phrase] = []
+    for place, arm in enumerate(arms):
+        said.append(Phrase(arm, code=True))
+        if place < len(arms) - 1:
+            said.append(Phrase(" and " if place == len(arms) - 2 else ", "))
+    return said
+
+
+def _by_place(places: dict[str, list[str]]) -> list[Phrase]:
+    """Say which arms earn their place where; arms of the same slices share a clause."""
+    clauses: dict[tuple[str, ...], list[str]] = {}
+    for arm, found in places.items():
+        clauses.setdefault(tuple(found), []).append(arm)
+    said: list[Phrase] = []
+    for place, (pieces, sharing) in enumerate(clauses.items()):
+        where = " and ".join(f"with {wording.slice_name(piece)}" for piece in pieces)
+        said += [Phrase("; ")] if place else []
+        said += [*_named(sharing), Phrase(f" {_earns(len(sharing))} {where}")]
+    return said
+
+
+def _elsewhere(promotions: Sequence[PromotionResult]) -> str:
+    """Say what holds of the slices in which nothing is adopted, if there are any."""
+    decided = {one.slice for one in promotions if one.outcome is Promotion.ADOPT}
+    rest = [one for one in promotions if one.slice not in decided]
+    if not rest:
+        return "."
+    if any(one.outcome is Promotion.ADOPT_AS_REWRITE for one in rest):
+        return "; elsewhere no idea does, though a matched control may: the lines below say where."
+    return "; elsewhere the kernel in use stays."
 
 
 def _nothing_adopted(record: RecordView) -> str:
@@ -65,46 +103,77 @@ def _nothing_adopted(record: RecordView) -> str:
     return UNDECIDED if any(one.verdict in undecided for one in judged) else NOTHING
 
 
-def lines(record: RecordView) -> list[str]:
-    """Say the outcomes of each slice: ``With size = l2: adopt: hoist; keep incumbent: pair and both``."""
-    return [_line(record, piece.name) for piece in lookup.slices(record)]
+def slices(record: RecordView) -> tuple[SliceAnswer, ...]:
+    """Say slice by slice what to do with each candidate, and why; the noise floor stands at the slice's name."""
+    return tuple(_slice(record, piece.name) for piece in lookup.slices(record))
 
 
-def _line(record: RecordView, piece: str) -> str:
-    said = []
-    for outcome in ORDER:
-        arms = [one.arm for one in record.result.promotions if one.slice == piece and one.outcome is outcome]
-        if arms:
-            said.append(f"{outcome.value}: {wording.names(arms)}")
-    held: dict[str, list[str]] = {}
-    for one in record.result.promotions:
-        if one.slice == piece:
-            held.setdefault(lookup.held_back(record, one), []).append(one.arm)
-    said += [f"{wording.names(arms)} held back by {gates}" for gates, arms in held.items() if gates]
+def _slice(record: RecordView, piece: str) -> SliceAnswer:
     line = lookup.noise_of(record, piece)
-    known = "" if line is None else f"; noise floor {wording.share(line.floor)}"
-    return f"With {wording.slice_name(piece)}: {'; '.join(said) or 'no candidate judged'}{known}"
-
-
-def downloads(record: RecordView, page: str, *, everything: bool = False) -> tuple[Download, ...]:
-    """List the files of a record with what each holds: the zip first, then the joined files, then (or not) the attempts'."""
-    found = sorted(record.downloads, key=lambda file: (file.path != ZIP, "/" in file.path, file.path))
-    return tuple(download(file, page) for file in found if everything or "/" not in file.path)
-
-
-def download(file: FileFact, page: str) -> Download:
-    """Describe one file for downloading."""
-    return Download(
-        name=file.path,
-        href=page + quote(file.path),
-        holds=HOLDS.get(file.path.rsplit("/", maxsplit=1)[-1], _holds(file.path)),
-        length=wording.size(file.length_bytes),
-        length_bytes=f"{wording.count(file.length_bytes)} bytes" if file.length_bytes >= BYTES_PER_KIB else "",
-        sha256=file.sha256,
+    promotions = [one for one in record.result.promotions if one.slice == piece]
+    said = tuple(_line(record, one) for one in promotions)
+    return SliceAnswer(
+        title=wording.slice_name(piece),
+        floor="no noise floor known" if line is None else f"noise floor {wording.share(line.floor)}",
+        lines=said or (_plain("No candidate was judged."),),
     )
 
 
-def _holds(path: str) -> str:
-    if "/sources/" in path:
-        return "a source as it was measured"
-    return "notes written after sealing" if path.endswith(".notes.jsonl") else "part of an attempt"
+def _line(record: RecordView, promotion: PromotionResult) -> Saying:
+    say = {
+        Promotion.ADOPT: _adopt,
+        Promotion.ADOPT_AS_REWRITE: _rewrite,
+        Promotion.NOT_ATTRIBUTABLE: _not_attributable,
+        Promotion.KEEP_INCUMBENT: _keep,
+    }[promotion.outcome]
+    return Saying((Phrase(promotion.arm, code=True), *say(record, promotion), *_gates(record, promotion)))
+
+
+def _adopt(_record: RecordView, promotion: PromotionResult) -> list[Phrase]:
+    both = [Phrase(" and than its matched control "), Phrase(promotion.control, code=True)] if promotion.control else []
+    return [Phrase(": adopt. It takes less time than the kernel in use"), *both, Phrase(".")]
+
+
+def _rewrite(_record: RecordView, promotion: PromotionResult) -> list[Phrase]:
+    control = Phrase(promotion.control or "", code=True)
+    return [
+        Phrase(": adopt its matched control "),
+        control,
+        Phrase(" as a rewrite: that alone takes less time than the kernel in use."),
+    ]
+
+
+def _not_attributable(_record: RecordView, promotion: PromotionResult) -> list[Phrase]:
+    if promotion.control is None:
+        return [Phrase(": not attributable. It takes less time than the kernel in use, yet has no matched control.")]
+    return [
+        Phrase(": not attributable. It takes less time than the kernel in use, yet is not shown to take less than "),
+        Phrase(promotion.control, code=True),
+        Phrase(", its matched control."),
+    ]
+
+
+def _keep(record: RecordView, promotion: PromotionResult) -> list[Phrase]:
+    if lookup.holding(record, promotion):
+        return [Phrase(": keep the incumbent.")]
+    found = [
+        one
+        for one in record.result.comparisons
+        if (one.arm, one.baseline, one.slice) == (promotion.arm, promotion.incumbent, promotion.slice)
+    ]
+    why = NO_VERDICT
+    if found:
+        why = KEPT.get(found[0].verdict) or UNCLEAR.get(found[0].reason, NO_VERDICT)
+    return [Phrase(f": keep the incumbent. {why}")]
+
+
+def _gates(record: RecordView, promotion: PromotionResult) -> list[Phrase]:
+    """Name the required gates that hold back a candidate which beats both its baselines."""
+    said: list[Phrase] = []
+    for place, gate in enumerate(lookup.holding(record, promotion)):
+        said += [
+            Phrase(" and gate " if place else " It takes less time than both baselines, yet gate "),
+            Phrase(gate.name, code=True),
+            Phrase(f" {wording.GATE_CLAUSES[gate.outcome]}"),
+        ]
+    return [*said, Phrase(".")] if said else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reportgen.publish import answers, attempt_tables, lookup, wording
+from reportgen.publish import attempt_tables, lookup, record_files, wording
 from reportgen.publish.attempt_tables import status_cell
 from reportgen.publish.context import (
     AttemptPage,
@@ -137,7 +137,7 @@ def catalogue(records: Sequence[RecordView], frame: Frame) -> CataloguePage:
             name=record.name,
             href=frame.root + record.address,
             banner=wording.SIMULATED if record.simulated else "",
-            downloads=answers.downloads(record, frame.root + record.address),
+            downloads=record_files.downloads(record, frame.root + record.address),
         )
         for record in records
     )

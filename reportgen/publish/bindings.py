@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from reportgen.errors import InputError
 from reportgen.model.plan import Slice
 from reportgen.model.result import ComparisonResult
-from reportgen.publish import answers, lookup, tables, wording
+from reportgen.publish import answers, lookup, record_files, tables, wording
 from reportgen.publish.figures import figures
 from reportgen.publish.library import Library, root_of
 from reportgen.publish.markdown import SourcePage, calling_line
@@ -109,7 +109,7 @@ class Bindings:
     def answer(self, experiment: str | None = None) -> Markup:
         """Say what came of every candidate, slice by slice."""
         record = self._record(experiment)
-        return self._theme.part("answer", answers.lead(record), answers.lines(record))
+        return self._theme.part("answer", answers.lead(record), answers.slices(record))
 
     def count(self, what: str, experiment: str | None = None) -> Markup:
         """Say a count of the record."""
@@ -182,7 +182,7 @@ class Bindings:
     def downloads(self, experiment: str | None = None) -> Markup:
         """Show where the complete record can be had."""
         record = self._record(experiment)
-        return self._theme.part("downloads", answers.downloads(record, self._root + record.address))
+        return self._theme.part("downloads", record_files.downloads(record, self._root + record.address))
 
     def link(self, text: str, experiment: str | None = None) -> Markup:
         """Lead to the record's page."""

@@ -24,6 +24,30 @@ class Link:
 
 
 @dataclass(frozen=True)
+class Phrase:
+    """A piece of a sentence; ``code`` sets a name in fixed width, so that no name reads as a word."""
+
+    text: str
+    code: bool = False
+
+
+@dataclass(frozen=True)
+class Saying:
+    """A sentence or two, piece by piece."""
+
+    phrases: tuple[Phrase, ...]
+
+
+@dataclass(frozen=True)
+class SliceAnswer:
+    """What came out in one slice: its name, what is known of its noise, a line an arm."""
+
+    title: str
+    floor: str
+    lines: tuple[Saying, ...]
+
+
+@dataclass(frozen=True)
 class Cell:
     """One cell of a table.
 
@@ -60,13 +84,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with its caption; ``stub`` is the heading over the row heads, ``note`` stands below."""
+    """A table with its caption; ``stub`` is the heading over the row heads, ``lead`` stands beneath the caption, ``note`` below."""
 
     caption: str
     stub: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     note: str = ""
+    lead: str = ""
     anchor: str = ""
 
     def __post_init__(self) -> None:
@@ -147,13 +172,13 @@ class Frame:
 
 @dataclass(frozen=True)
 class Study:
-    """A study as the first page lists it: the answer in a sentence, then a line for each slice."""
+    """A study as the first page lists it: the answer in a sentence, then slice by slice."""
 
     title: str
     href: str
     question: str
-    answer: str
-    lines: tuple[str, ...]
+    answer: Saying
+    slices: tuple[SliceAnswer, ...]
     device: str
     date: str
     batches: str

@@ -62,7 +62,7 @@ def _numbers(found: Sequence[ComparisonResult], page: str, baseline: str) -> Tab
                 figure(wording.change(one.estimate), one.estimate, href=f"{page}#{lookup.comparison_anchor(one)}"),
                 figure(wording.change(one.headline), one.headline, href=f"{page}#{lookup.comparison_anchor(one)}"),
                 figure(wording.interval(one.low, one.high), None if one.low is None else f"{one.low!r} {one.high!r}"),
-                verdict_cell(one, reason=False),
+                verdict_cell(one),
             ),
         )
         for one in found

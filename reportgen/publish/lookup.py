@@ -15,6 +15,7 @@ from reportgen.model.result import (
     CellResult,
     ComparisonResult,
     GateOutcome,
+    GateResult,
     NoiseResult,
     Promotion,
     PromotionResult,
@@ -145,22 +146,26 @@ def judged(record: RecordView, piece: str, roles: Sequence[str] = (Role.CANDIDAT
 
 def held_back(record: RecordView, promotion: PromotionResult) -> str:
     """Say which required gates keep a candidate from being adopted that beats both its baselines; else empty."""
+    return ", ".join(f"gate {gate.name}, {gate.outcome.value}" for gate in holding(record, promotion))
+
+
+def holding(record: RecordView, promotion: PromotionResult) -> list[GateResult]:
+    """List the required gates that keep a candidate from being adopted that beats both its baselines."""
     beaten = {
         one.baseline
         for one in record.result.comparisons
         if (one.arm, one.slice, one.verdict) == (promotion.arm, promotion.slice, Verdict.FASTER)
     }
     if promotion.outcome is Promotion.ADOPT or not {promotion.incumbent, promotion.control or ""} <= beaten:
-        return ""
+        return []
     required = {gate.name for gate in record.plan.experiment.gates if gate.required}
-    failed = [
-        f"gate {gate.name}, {gate.outcome.value}"
+    return [
+        gate
         for gate in record.result.gates
         if (gate.arm, gate.slice) == (promotion.arm, promotion.slice)
         and gate.name in required
         and gate.outcome is not GateOutcome.PASSES
     ]
-    return ", ".join(failed)
 
 
 def noise_of(record: RecordView, piece: str) -> NoiseResult | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reportgen.publish import answers, derivations, lookup, record_facts, tables, wording
+from reportgen.publish import derivations, lookup, record_facts, record_files, tables, wording
 from reportgen.publish.attempt_tables import groups, hashes, readings, status_cell
 from reportgen.publish.context import Column, Figure, Frame, Link, RecordPage, Row, Table
 from reportgen.publish.figures import figures
@@ -61,7 +61,7 @@ def build(record: RecordView, frame: Frame, report: Link | None, library: Librar
         telemetry=tuple(readings(attempt) for attempt in record.attempts),
         hashes=hashes([attempt.manifest for attempt in record.attempts]),
         attempts=_attempts(record),
-        downloads=answers.downloads(record, "", everything=True),
+        downloads=record_files.downloads(record, "", everything=True),
     )
 
 
@@ -77,8 +77,8 @@ def _arms(record: RecordView) -> Table:
         Row(
             code(arm.name),
             (
-                word(arm.role.value, note=wording.ROLES[arm.role.value]),
-                word(arm.idea),
+                word(arm.role.value, note=wording.ROLES[arm.role.value], tone="told"),
+                word(arm.idea, tone="told"),
                 code(arm.of or arm.control or wording.NOT_COMPUTED),
                 code(arm.symbol or wording.NOT_COMPUTED),
                 code(binaries.get(arm.name, wording.NOT_COMPUTED)),

@@ -8,11 +8,15 @@ from reportgen.errors import InputError
 from reportgen.model.experiment import Role
 from reportgen.model.plan import Slice
 from reportgen.model.result import ArmTime, ComparisonResult, GateResult, PromotionResult
-from reportgen.publish import lookup, wording
+from reportgen.publish import families, lookup, wording
 from reportgen.publish.context import Cell, Column, Row, Table
 from reportgen.publish.view import CheckLine, RecordView
 
 JUDGED = (Role.CANDIDATE, Role.CONTROL, Role.CEILING, Role.PROBE)
+SMALLEST_SHOWN = (
+    "Smallest effect shown: margin plus length of the interval; an effect that large would have put the whole interval "
+    "beyond the margin."
+)
 NOTHING = Cell(wording.NOT_COMPUTED, tone="quiet")
 
 
@@ -31,14 +35,20 @@ def figure(text: str, value: float | str | None, *, href: str = "", note: str = 
     return NOTHING if value is None else Cell(text, value=repr(value), href=href, note=note)
 
 
-def verdict_cell(comparison: ComparisonResult, *, reason: bool = True) -> Cell:
+def verdict_cell(comparison: ComparisonResult, reason: str = "") -> Cell:
     """Say a verdict by mark, word and (second line) reason."""
     return Cell(
         wording.VERDICTS[comparison.verdict],
         mark=wording.MARKS[comparison.verdict],
-        note=wording.REASONS[comparison.reason] if reason else "",
+        note=reason,
         tone=comparison.verdict.value,
     )
+
+
+def reason_of(record: RecordView, comparison: ComparisonResult) -> str:
+    """Say why, with the figures of the comparison's slice."""
+    line = lookup.noise_of(record, comparison.slice)
+    return wording.reason(comparison, record.result.smallest_effect, line.floor if line else None)
 
 
 def answer(record: RecordView, piece: Slice, page: str) -> Table:
@@ -50,6 +60,7 @@ def answer(record: RecordView, piece: Slice, page: str) -> Table:
         stub="Arm and outcome",
         columns=(Column("against incumbent", figure=True), Column("against control", figure=True)),
         rows=rows,
+        lead=families.holm_said(record, piece.name),
         note=f"{wording.DIRECTION.capitalize()}. Second line: interval and verdict.",
     )
 
@@ -61,7 +72,7 @@ def _answer_row(record: RecordView, piece: Slice, promotion: PromotionResult, pa
             for comparison in record.result.comparisons
             if (comparison.arm, comparison.baseline, comparison.slice) == (promotion.arm, baseline, piece.name)
         ]
-        return headline_cell(found[0], page) if found else NOTHING
+        return headline_cell(found[0], page, reason_of(record, found[0])) if found else NOTHING
 
     held = lookup.held_back(record, promotion)
     return Row(
@@ -70,12 +81,12 @@ def _answer_row(record: RecordView, piece: Slice, promotion: PromotionResult, pa
     )
 
 
-def headline_cell(comparison: ComparisonResult, page: str) -> Cell:
-    """Say a headline with interval and verdict below it."""
+def headline_cell(comparison: ComparisonResult, page: str, reason: str) -> Cell:
+    """Say a headline with interval and verdict below it, or why there is none."""
     ends = wording.interval(comparison.low, comparison.high)
     verdict = wording.verdict(comparison.verdict)
     if comparison.headline is None:
-        return Cell(verdict, note=wording.REASONS[comparison.reason], tone=comparison.verdict.value)
+        return Cell(verdict, note=reason, tone=comparison.verdict.value)
     return Cell(
         wording.change(comparison.headline),
         value=repr(comparison.headline),
@@ -91,13 +102,13 @@ def changes(record: RecordView, piece: Slice, page: str) -> Table:
     rows = []
     for place, comparison in enumerate(found):
         first = place == 0 or found[place - 1].arm != comparison.arm
-        rows.append(Row(code(comparison.arm), _change_cells(comparison, page), first=first))
+        rows.append(Row(code(comparison.arm), _change_cells(record, comparison, page), first=first))
     columns = (
         Column("against"),
         Column("headline", figure=True),
-        Column("estimate", figure=True),
         Column("interval", figure=True),
         Column("verdict and reason"),
+        Column("estimate", figure=True),
         Column("smallest effect shown", figure=True),
     )
     return Table(
@@ -105,26 +116,22 @@ def changes(record: RecordView, piece: Slice, page: str) -> Table:
         stub="Arm",
         columns=columns,
         rows=tuple(rows),
-        note=f"{_comparisons_said(found)} {_margin_said(record, piece.name)} {wording.DIRECTION.capitalize()}.",
+        lead=families.holm_said(record, piece.name),
+        note=f"{_comparisons_said(found)} {_margin_said(record, piece.name)} {SMALLEST_SHOWN} {wording.DIRECTION.capitalize()}.",
     )
 
 
-def _change_cells(comparison: ComparisonResult, page: str) -> tuple[Cell, ...]:
+def _change_cells(record: RecordView, comparison: ComparisonResult, page: str) -> tuple[Cell, ...]:
     href = f"{page}#{lookup.comparison_anchor(comparison)}"
     ends = None if comparison.low is None else f"{comparison.low!r} {comparison.high!r}"
     return (
-        word(_against(comparison)),
+        word(families.against(comparison)),
         figure(wording.change(comparison.headline), comparison.headline, href=href),
-        figure(wording.change(comparison.estimate), comparison.estimate, href=href),
         figure(wording.interval(comparison.low, comparison.high), ends, href=href),
-        verdict_cell(comparison),
+        verdict_cell(comparison, reason_of(record, comparison)),
+        figure(wording.change(comparison.estimate), comparison.estimate, href=href),
         figure(wording.share(comparison.smallest_effect_shown), comparison.smallest_effect_shown, href=href),
     )
-
-
-def _against(comparison: ComparisonResult) -> str:
-    role, name = comparison.baseline_role, comparison.baseline
-    return name if role == name else f"{name} ({role})"
 
 
 def _comparisons_said(found: Sequence[ComparisonResult]) -> str:
@@ -146,7 +153,7 @@ def holm(record: RecordView, piece: Slice, page: str) -> Table:
         Row(
             code(comparison.arm),
             (
-                word(_against(comparison)),
+                word(families.against(comparison)),
                 _probability(comparison.p_against_1, comparison, page),
                 _probability(comparison.p_against_margin, comparison, page),
                 _probability(comparison.holm_p, comparison, page),
@@ -177,8 +184,10 @@ def holm(record: RecordView, piece: Slice, page: str) -> Table:
         stub="Arm",
         columns=tuple(Column(text, figure=text not in ("against", "resolvable")) for text in columns),
         rows=rows,
+        lead=families.holm_said(record, piece.name),
         note="Sign test; the family is every candidate of the plan against the same baseline in this slice. Outruns nulls: "
-        "how likely at most a candidate without effect is to outrun every null of its baseline.",
+        "how likely at most a candidate without effect is to outrun every null of its baseline, 1 / (k + 1) with k nulls. "
+        "Resolvable: whether n repetitions can reach 5% after Holm at all; where not, no effect could, however large.",
     )
 
 
@@ -224,15 +233,15 @@ def fixtures(record: RecordView, piece: Slice, page: str) -> Table:
             href = f"{page}#{lookup.cell_anchor(comparison, cell)}"
             ends = f"{cell.interval.low!r} {cell.interval.high!r}"
             cells = (
-                word(_against(comparison)),
+                word(families.against(comparison)),
                 code(wording.within(cell.fixture, piece.name)),
-                figure(wording.time(cell.candidate_ns), cell.candidate_ns, href=href),
-                figure(wording.time(cell.baseline_ns), cell.baseline_ns, href=href),
                 figure(wording.change(cell.ratio), cell.ratio, href=href),
                 figure(wording.interval(cell.interval.low, cell.interval.high), ends, href=href),
+                figure(wording.time(cell.candidate_ns), cell.candidate_ns, href=href),
+                figure(wording.time(cell.baseline_ns), cell.baseline_ns, href=href),
             )
             rows.append(Row(code(comparison.arm), cells, first=place == 0))
-    columns = ("against", "fixture", "time a launch", "baseline's", "change", "interval")
+    columns = ("against", "fixture", "change", "interval", "time a launch", "baseline's")
     return Table(
         caption=f"By fixture: {wording.slice_name(piece.name)}",
         stub="Arm",
@@ -313,7 +322,10 @@ def _gate_cells(gate: GateResult) -> tuple[Cell, ...]:
 def arms(record: RecordView) -> Table:
     """Build the table of arms with their ideas."""
     rows = tuple(
-        Row(code(arm.name), (word(arm.role.value), code(arm.of or arm.control or wording.NOT_COMPUTED), word(arm.idea)))
+        Row(
+            code(arm.name),
+            (word(arm.role.value), code(arm.of or arm.control or wording.NOT_COMPUTED), word(arm.idea, tone="told")),
+        )
         for arm in record.plan.experiment.arms
     )
     return Table(

@@ -93,7 +93,7 @@ def _study(record: RecordView, report: SourcePage | None, root: str) -> Study:
         href=root + (report.front.address if report else record.address),
         question=record.plan.experiment.question,
         answer=answers.lead(record),
-        lines=tuple(answers.lines(record)),
+        slices=answers.slices(record),
         device=line.device,
         date=line.date,
         batches=line.batches,
@@ -104,4 +104,5 @@ def _study(record: RecordView, report: SourcePage | None, root: str) -> Study:
 def _citation(page: SourcePage, framer: Framer, records: list[RecordView]) -> str:
     pinned = [f"{record.name} (plan {record.plan.digest})" for record in records]
     said = f" Records: {wording.names(pinned)}." if pinned else ""
-    return f"{framer.settings.title}: {page.front.title}. {page.front.date.isoformat()}.{said}"
+    stop = "" if page.front.title.endswith(("?", "!", ".")) else "."
+    return f"{framer.settings.title}: {page.front.title}{stop} {page.front.date.isoformat()}.{said}"

@@ -39,8 +39,7 @@ REASONS = {
     Reason.TOO_FEW_REPETITIONS: "Too few repetitions for an interval of the planned confidence.",
     Reason.BEYOND_MARGIN: "The whole interval lies beyond the margin.",
     Reason.WITHIN_MARGIN: "The whole interval lies within the smallest effect of interest.",
-    Reason.NOISE_FLOOR: "Identical code differed by more than the smallest effect of interest, "
-    "so this record cannot tell.",
+    Reason.NOISE_FLOOR: "Not beyond the noise floor, by which identical code differed.",
     Reason.FIXTURES_DIFFER: "Fixtures differ among themselves, so one figure does not speak for all of them.",
     Reason.DEVICES_DISAGREE: "Devices of one model disagree, so one figure does not speak for all of them.",
     Reason.DIRECTION_ONLY: "The interval excludes no change, yet not the margin: a direction without a size worth acting on.",
@@ -59,6 +58,13 @@ GATES = {
     GateOutcome.THIN_MARGIN: "thin margin",
     GateOutcome.FAILS: "fails",
     GateOutcome.INVALID: "invalid",
+}
+
+GATE_CLAUSES = {
+    GateOutcome.PASSES: "passes",
+    GateOutcome.THIN_MARGIN: "has a thin margin",
+    GateOutcome.FAILS: "fails",
+    GateOutcome.INVALID: "could not be decided",
 }
 
 ROLES = {
@@ -180,6 +186,19 @@ def plural(value: int, noun: str) -> str:
 def verdict(value: Verdict, *, plain: bool = False) -> str:
     """Say a verdict; on pages the template sets its mark beside the word."""
     return VERDICTS[value] if plain else f"{MARKS[value]}\N{NO-BREAK SPACE}{VERDICTS[value]}"
+
+
+def reason(comparison: ComparisonResult, smallest_effect: float, noise_floor: float | None) -> str:
+    """Say why a verdict is what it is, with the slice's figures where the noise floor decided.
+
+    ``smallest_effect`` and ``noise_floor`` are shares of the baseline's time.
+    """
+    if comparison.reason is not Reason.NOISE_FLOOR or comparison.low is None or comparison.high is None:
+        return REASONS[comparison.reason]
+    least, floor = share(smallest_effect), share(noise_floor)
+    if comparison.high < 1 - smallest_effect or comparison.low > 1 + smallest_effect:
+        return f"Beyond {least}, yet not beyond the {floor} by which identical code differed."
+    return f"Within {least}, yet identical code differed by {floor}: this record cannot tell."
 
 
 def day(stamp: str | None) -> str:

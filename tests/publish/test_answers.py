@@ -9,6 +9,12 @@ import pytest
 
 from reportgen.model.result import ComparisonResult, Promotion, PromotionResult, Reason, Verdict
 from reportgen.publish import answers
+from reportgen.publish.context import Saying
+
+
+def said(saying: Saying) -> str:
+    """Write a sentence with its names between backticks."""
+    return "".join(f"`{one.text}`" if one.code else one.text for one in saying.phrases)
 
 
 def record(verdicts: dict[str, Verdict], promotions: dict[str, Promotion]) -> Any:
@@ -40,7 +46,7 @@ def record(verdicts: dict[str, Verdict], promotions: dict[str, Promotion]) -> An
 def test_decided_verdicts_without_adoption_are_a_no(verdict: Verdict) -> None:
     """Every comparison is decided and nothing is adopted: the answer is no."""
     made = record({"idea": verdict}, {"idea": Promotion.KEEP_INCUMBENT})
-    assert answers.NOTHING == answers.lead(made)
+    assert answers.NOTHING == said(answers.lead(made))
 
 
 @pytest.mark.parametrize("verdict", [Verdict.INCONCLUSIVE, Verdict.INVALID])
@@ -48,10 +54,57 @@ def test_one_undecided_comparison_is_no_no(verdict: Verdict) -> None:
     """A record that cannot tell does not say that an idea does not pay."""
     verdicts = {"idea": verdict, "other": Verdict.SLOWER}
     made = record(verdicts, dict.fromkeys(verdicts, Promotion.KEEP_INCUMBENT))
-    assert answers.UNDECIDED == answers.lead(made)
+    assert answers.UNDECIDED == said(answers.lead(made))
 
 
 def test_an_adopted_arm_is_named() -> None:
-    """The answer names what was adopted."""
+    """The answer names what was adopted, in fixed width."""
     made = record({"idea": Verdict.FASTER}, {"idea": Promotion.ADOPT})
-    assert answers.lead(made) == "Yes, everywhere tested: idea."
+    assert "Yes. `idea` earns its place everywhere tested." == said(answers.lead(made))
+
+
+def in_slices(outcomes: dict[str, dict[str, Promotion]]) -> Any:
+    """Make a record of several slices whose candidates came out so."""
+    return SimpleNamespace(
+        result=SimpleNamespace(
+            comparisons=[],
+            promotions=[
+                PromotionResult(arm=arm, slice=piece, outcome=outcome, incumbent="incumbent", control=None)
+                for piece, arms in outcomes.items()
+                for arm, outcome in arms.items()
+            ],
+        )
+    )
+
+
+ADOPT, KEEP, REWRITE = Promotion.ADOPT, Promotion.KEEP_INCUMBENT, Promotion.ADOPT_AS_REWRITE
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "lead"),
+    [
+        (
+            {"size=l2": {"both": KEEP, "one": KEEP}, "size=beyond": {"both": ADOPT, "one": KEEP}},
+            "In part. `both` earns its place with size = beyond; elsewhere the kernel in use stays.",
+        ),
+        (
+            {"size=l2": {"both": ADOPT, "one": KEEP}, "size=beyond": {"both": ADOPT, "one": ADOPT}},
+            "In part. `both` earns its place with size = l2 and with size = beyond; `one` earns its place with size = beyond.",
+        ),
+        (
+            {"size=l2": {"both": ADOPT, "one": ADOPT}, "size=beyond": {"both": REWRITE, "one": KEEP}},
+            (
+                "In part. `both` and `one` earn their place with size = l2; "
+                "elsewhere no idea does, though a matched control may: the lines below say where."
+            ),
+        ),
+        (
+            {"size=l2": {"a": ADOPT, "b": ADOPT, "c": ADOPT}},
+            "Yes. `a`, `b` and `c` earn their place everywhere tested.",
+        ),
+    ],
+    ids=["one slice", "an arm a clause", "a control elsewhere", "three arms"],
+)
+def test_the_answer_says_which_arm_where(outcomes: dict[str, dict[str, Promotion]], lead: str) -> None:
+    """Nobody takes a name for a word, and no slice is promised what another one showed."""
+    assert lead == said(answers.lead(in_slices(outcomes)))

@@ -14,6 +14,7 @@ from reportgen.publish import answers, lookup
 from reportgen.publish.view import RecordView
 from reportgen.scoring import score
 from tests.factories import RATIOS, make_experiment, make_plan, sealed_attempt
+from tests.publish.test_answers import said
 
 NEVER = Gate(name="worth_it", kind=GateKind.HEADLINE, arms=["candidate"], vs="incumbent", threshold=0.2)
 
@@ -38,17 +39,28 @@ def record_of(runs: Path, ratios: dict[str, float], gates: Sequence[Gate] = ()) 
 @pytest.mark.parametrize(
     ("ratios", "lead", "line"),
     [
-        ({"candidate": 0.95}, "Yes, everywhere tested: candidate.", "With cache = same-set: adopt: candidate"),
-        ({"candidate": 1.0}, "No. Nothing tested earned its place", "With cache = same-set: keep incumbent: candidate"),
+        (
+            {"candidate": 0.95},
+            "Yes. `candidate` earns its place everywhere tested.",
+            "`candidate`: adopt. It takes less time than the kernel in use and than its matched control `control`.",
+        ),
+        (
+            {"candidate": 1.0},
+            "No. Nothing tested earned its place",
+            "`candidate`: keep the incumbent. It takes as much time as the kernel in use, within the smallest effect of interest.",
+        ),
         (
             {"candidate": 1.0, "control": 0.9},
             "Not for the ideas. The m",
-            "With cache = same-set: adopt as rewrite: candidate",
+            "`candidate`: adopt its matched control `control` as a rewrite: that alone takes less time than the kernel in use.",
         ),
         (
             {"candidate": 0.95, "control": 0.9},
             "Not for the ideas. What",
-            "With cache = same-set: not attributable: candidate",
+            (
+                "`candidate`: not attributable. It takes less time than the kernel in use, "
+                "yet is not shown to take less than `control`, its matched control."
+            ),
         ),
     ],
     ids=["pays", "does not", "the rewriting pays", "the control does as well"],
@@ -56,15 +68,19 @@ def record_of(runs: Path, ratios: dict[str, float], gates: Sequence[Gate] = ()) 
 def test_the_answer_follows_the_promotions(tmp_path: Path, ratios: dict[str, float], lead: str, line: str) -> None:
     """A reader sees it first."""
     record = record_of(tmp_path, ratios)
-    assert answers.lead(record).startswith(lead)
-    assert answers.lines(record)[0].startswith(line)
+    first = answers.slices(record)[0]
+    assert said(answers.lead(record)).startswith(lead)
+    assert ("cache = same-set", "noise floor ±0.00%") == (first.title, first.floor)
+    assert [line] == [said(one) for one in first.lines]
 
 
 def test_a_gate_that_holds_an_idea_back_is_named(tmp_path: Path) -> None:
     """Faster than both baselines and yet not adopted: the line says by which rule."""
     record = record_of(tmp_path, {"candidate": 0.95}, [NEVER])
     assert "gate worth_it, fails" == lookup.held_back(record, record.result.promotions[0])
-    assert "candidate held back by gate worth_it, fails" in answers.lines(record)[0]
+    assert said(answers.slices(record)[0].lines[0]) == (
+        "`candidate`: keep the incumbent. It takes less time than both baselines, yet gate `worth_it` fails."
+    )
 
 
 def test_nothing_is_called_held_back_that_did_not_beat_both(tmp_path: Path) -> None:

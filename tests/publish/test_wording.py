@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reportgen.model.result import Promotion, Reason, Verdict
+from reportgen.model.result import ComparisonResult, GateOutcome, Promotion, Reason, Verdict
 from reportgen.publish import wording
 
 
@@ -60,6 +60,7 @@ def test_every_verdict_reason_and_promotion_has_words_and_every_verdict_a_mark_o
     assert set(Verdict) == set(wording.VERDICTS) == set(wording.MARKS)
     assert set(Reason) == set(wording.REASONS)
     assert set(Promotion) == set(wording.PROMOTIONS)
+    assert set(GateOutcome) == set(wording.GATES) == set(wording.GATE_CLAUSES)
     assert len(Verdict) == len(set(wording.MARKS.values()))
 
 
@@ -82,3 +83,28 @@ def test_a_fixture_beneath_its_slice_is_said_without_the_slice() -> None:
 def test_a_negative_share_has_a_true_minus_sign() -> None:
     """Pages never set a hyphen before a figure."""
     assert wording.percent(-0.0017, decimals=2) == "\N{MINUS SIGN}0.17%"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (0.94, 0.98, "Beyond ±0.50%, yet not beyond the ±2.77% by which identical code differed."),
+        (1.01, 1.02, "Beyond ±0.50%, yet not beyond the ±2.77% by which identical code differed."),
+        (0.996, 1.004, "Within ±0.50%, yet identical code differed by ±2.77%: this record cannot tell."),
+    ],
+)
+def test_the_noise_floor_is_said_with_the_slices_figures(low: float, high: float, text: str) -> None:
+    """The same reason covers a large change and a small one; the words differ."""
+    made = ComparisonResult(
+        arm="idea",
+        role="candidate",
+        baseline="incumbent",
+        baseline_role="incumbent",
+        slice="all",
+        fixtures=[],
+        verdict=Verdict.INCONCLUSIVE,
+        reason=Reason.NOISE_FLOOR,
+        low=low,
+        high=high,
+    )
+    assert text == wording.reason(made, 0.005, 0.0277)

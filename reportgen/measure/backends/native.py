@@ -105,7 +105,12 @@ def _code_facts(arms: Sequence[Arm], files: Mapping[str, Path]) -> bytes:
 
 
 def _compiler() -> list[str]:
-    return shlex.split(os.environ.get("CC", "")) or ["cc"]
+    try:
+        return shlex.split(os.environ.get("CC", "")) or ["cc"]
+    except ValueError as fault:
+        raise InputError(
+            f"cannot be read as a command: {fault}", where="variable CC", remedy="close its quotes"
+        ) from fault
 
 
 def _command(arm: Arm, options: Sequence[str], out: str, include: str = str(HERE)) -> list[str]:
