@@ -241,6 +241,7 @@ def main() -> NoReturn:
         )
     except Exception as error:  # noqa: BLE001 - the outermost line: a traceback never reaches a user
         _fail(*_last_resort(error))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(int(status or 0))
 
 
@@ -262,7 +263,7 @@ def _fail(line: str, status: int) -> NoReturn:
 
 def _print_outcome(outcome: RunOutcome) -> None:
     from reportgen import terminal
-    from reportgen.archive.load import list_attempts, load_attempt
+    from reportgen.archive.load import load_attempt, scan_attempts
     from reportgen.archive.select import records, standing
     from reportgen.scoring import score_attempts
 
@@ -270,7 +271,7 @@ def _print_outcome(outcome: RunOutcome) -> None:
     if outcome.path and outcome.status in ("scored", "complete"):
         attempt = load_attempt(outcome.path)
         _print(terminal.result(score_attempts(attempt.plan, [attempt]), [attempt]))
-        beside = list_attempts(outcome.path.parent.parent, attempt.manifest.experiment)
+        beside, _ = scan_attempts(outcome.path.parent.parent, attempt.manifest.experiment)
         said = standing(records(beside), attempt.id)
     _print(terminal.outcome(outcome, said))
     if outcome.sentence:
