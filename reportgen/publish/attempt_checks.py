@@ -22,6 +22,7 @@ from reportgen.publish.verify import declarations
 from reportgen.publish.verify_evidence import (
     check_contradictions,
     declaration_contradictions,
+    launch_contradictions,
     order_contradictions,
     protocol_contradictions,
 )
@@ -70,8 +71,9 @@ def _evidence(attempt: Attempt) -> Iterator[str]:
     frame = attempt.batches
     scored = frame[(frame["mode"] == "process") & ~frame["warmup"]]
     orders = {facts.repetition: facts.facts.get("orders", {}) for facts in attempt.repetitions}
-    columns = ["group", "fixture", "repetition", "pass", "position", "arm"]
-    for line in order_contradictions(rows_of(scored[columns]), orders):
+    columns = ["group", "fixture", "repetition", "pass", "position", "arm", "launches"]
+    rows = rows_of(scored[columns])
+    for line in (*order_contradictions(rows, orders), *launch_contradictions(rows)):
         yield f"{layout.BATCHES}: {line}"
     columns = ["fixture", "arm", "repetition", "when", "mismatches", "passed"]
     for line in check_contradictions(rows_of(attempt.checks[columns])):

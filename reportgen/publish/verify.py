@@ -17,7 +17,7 @@ import sys
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import product
+from itertools import chain, product
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -25,6 +25,7 @@ from reportgen.publish.verify_evidence import (
     check_contradictions,
     declaration_contradictions,
     header_contradictions,
+    launch_contradictions,
     order_contradictions,
     protocol_contradictions,
 )
@@ -221,11 +222,11 @@ def check_evidence(folder: Path, batches: list[Facts], checks: list[Facts]) -> I
     noted = [json.loads(line) for line in (folder / "repetitions.jsonl").read_bytes().splitlines()]
     orders = {entry["repetition"]: entry["facts"].get("orders", {}) for entry in noted}
     scored = [
-        row | {name: int(row[name]) for name in ("repetition", "pass", "position")}
+        row | {name: int(row[name]) for name in ("repetition", "pass", "position", "launches")}
         for row in batches
         if row["mode"] == "process" and row["warmup"] == "false"
     ]
-    for line in order_contradictions(scored, orders):
+    for line in chain(order_contradictions(scored, orders), launch_contradictions(scored)):
         yield f"batches.csv: attempt {folder.name}, {line}"
     plain = [row | {"passed": row["passed"] == "true", "mismatches": int(row["mismatches"])} for row in checks]
     for line in check_contradictions(plain):

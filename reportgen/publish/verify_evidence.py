@@ -52,6 +52,17 @@ def order_contradictions(rows: Iterable[Row], orders: Mapping[int, Mapping[str, 
             )
 
 
+def launch_contradictions(rows: Iterable[Row]) -> Iterator[str]:
+    """Look whether all arms and repetitions of a fixture were timed with one number of launches, as the protocol has it."""
+    numbers: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
+    for row in rows:
+        numbers[row["group"], row["fixture"]].add(row["launches"])
+    for (group, fixture), found in sorted(numbers.items()):
+        if len(found) > 1:
+            said = ", ".join(str(number) for number in sorted(found))
+            yield f"group {group}, fixture {fixture}: batches of unlike numbers of launches: {said}"
+
+
 def check_contradictions(rows: Iterable[Row]) -> Iterator[str]:
     """Look for checks that claim to have passed in spite of mismatches, or to have failed without one."""
     for row in rows:

@@ -242,6 +242,13 @@ def test_a_swapped_arm_name_in_one_row_is_found_though_the_sums_were_forged(reco
     assert any("arm candidate, repetition 3: pass 1 is missing" in line for line in run_verifier(record))
 
 
+def test_a_batch_of_another_number_of_launches_is_found_though_the_sums_were_forged(record: Path) -> None:
+    """The protocol times all arms and repetitions of a fixture with one number of launches."""
+    change_csv(record / "batches.csv", is_scored, launches="7")
+    forge_sums(record)
+    assert any("batches of unlike numbers of launches: 7, " in line for line in run_verifier(record))
+
+
 def test_two_arms_swapped_throughout_are_found_though_the_sums_were_forged(record: Path) -> None:
     """A consistent forgery of the table contradicts the published results, and the sealed rows."""
     path = record / "batches.csv"
