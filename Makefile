@@ -36,7 +36,7 @@ serve: .venv/.site
 # The lock files are universal (every platform, Python 3.11 to 3.13), carry hashes and name no address.
 lock:
 	$(COMPILE) --extra build --output-file lock/site.txt
-	$(COMPILE) --extra build --extra dev --constraint lock/site.txt --output-file lock/dev.txt
+	$(COMPILE) --extra build --extra compile --extra dev --constraint lock/site.txt --output-file lock/dev.txt
 
 bench: .venv/.dev
 	for program in benchmarks/*.py; do echo "== $$program"; $(BIN)/python $$program || exit 1; done

@@ -61,12 +61,14 @@ class Buffer:
 class KernelCall:
     """One kernel call; an operation is a list of them, run in order.
 
-    ``args`` holds :class:`Buffer` names, Python integers (int64) and floats (double on the CPU backend). Native calls
-    leave ``grid``, ``block`` and ``shared_bytes`` alone.
+    ``args`` holds :class:`Buffer` names and numbers. A Python integer is an int64, a float a double; on the GPU a NumPy scalar
+    (``np.int32(n)``, ``np.float32(x)``) is passed in its own type, which must be the kernel parameter's. ``attributes`` are settings of the
+    function before its launch: ``max_dynamic_shared_size_bytes``, ``preferred_shared_memory_carveout``. Native calls
+    leave ``grid``, ``block``, ``shared_bytes`` and ``attributes`` alone.
     """
 
     symbol: str
-    args: tuple[Buffer | int | float, ...]
+    args: tuple[Any, ...]
     grid: tuple[int, int, int] = (1, 1, 1)
     block: tuple[int, int, int] = (1, 1, 1)
     shared_bytes: int = 0

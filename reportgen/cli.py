@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -223,6 +224,8 @@ def doctor(*, project: ProjectDir = Here, json: Json = False) -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit: 0, 1 for a finding, 2 for misuse, 130 when interrupted."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         status = app(standalone_mode=False)
     except ReportgenError as error:
@@ -241,7 +244,7 @@ def main() -> NoReturn:
 def _last_resort(error: Exception) -> tuple[str, int]:
     from typer.exceptions import Abort, TyperException
 
-    if isinstance(error, Abort):
+    if isinstance(error, Abort) or isinstance(error.__cause__, KeyboardInterrupt):
         return "interrupted", EXIT_INTERRUPTED
     if isinstance(error, TyperException):
         return f"{str(error).rstrip('.')}; see reportgen --help", EXIT_MISUSE
@@ -249,6 +252,7 @@ def _last_resort(error: Exception) -> tuple[str, int]:
 
 
 def _fail(line: str, status: int) -> NoReturn:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not break the line that answers the first
     print(f"reportgen: {line}", file=sys.stderr)
     sys.exit(status)
 

@@ -134,13 +134,15 @@ def read_experiment(folder: ExperimentFolder) -> Experiment:
             where=str(folder.toml),
             remedy="use a newer reportgen",
         )
+    if version < 1:
+        raise InputError(f"schema_version {version} was never one", where=str(folder.toml), remedy="write 1")
     return _decode(folder.toml, Experiment)
 
 
 def _decode(path: Path, kind: type[T]) -> T:
     try:
         return msgspec.toml.decode(path.read_bytes(), type=kind)
-    except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as fault:
+    except (OSError, UnicodeDecodeError, RecursionError, msgspec.MsgspecError) as fault:
         raise InputError(f"cannot be read: {fault}", where=str(path), remedy=_remedy(str(fault))) from fault
 
 

@@ -20,6 +20,7 @@ import msgspec
 from reportgen.archive import layout
 from reportgen.archive.counting import count
 from reportgen.archive.digest import plan_digest
+from reportgen.archive.encoding import encode_toml
 from reportgen.archive.journal import Journal, OpenHeader
 from reportgen.archive.load import Attempt, load_attempt
 from reportgen.archive.seal import seal
@@ -80,6 +81,7 @@ def make_plan(
 ) -> Plan:
     """Give a frozen plan of ``experiment``, its digest over ``sources`` (path relative to the kernels folder)."""
     experiment = experiment or make_experiment()
+    sources = _declared(experiment, sources)
     files = [PlanFile(path=path, sha256=hashlib.sha256(sources[path]).hexdigest()) for path in sorted(sources)]
     options = ["backend=fake", *experiment.compile.options]
     fixtures = [
@@ -129,12 +131,13 @@ def make_rows(  # noqa: PLR0913 - a factory's named defaults
         checks=[],
         facts={"launches": {fixture.name: 10 for fixture in plan.fixtures}},
     )
+    batches = {number: list(bench.process(number, tags.get(number, ""))) for number in numbers}
     return [calibration] + [
         Repetition(
             repetition=number,
-            batches=list(bench.process(number, tags.get(number, ""))),
+            batches=batches[number],
             checks=list(_checks(plan, number, failed_arms)),
-            facts=bench.layout(),
+            facts=bench.layout() | {"orders": _orders(batches[number])},
             left_out=tags.get(number, ""),
         )
         for number in numbers
@@ -190,7 +193,7 @@ def open_attempt(
 ) -> Journal:
     """Measure into an open attempt under ``runs`` and leave it open."""
     journal = Journal.create(layout.open_dir(runs, header.experiment, header.id), header, plan)
-    for path, data in sources.items():
+    for path, data in _declared(plan.experiment, sources).items():
         journal.artifact(f"{layout.SOURCES}/{path}", data)
     for arm in _arms(plan):
         journal.artifact(f"{layout.BINARIES}/{arm.name}.bin", (arm.of or arm.name).encode())
@@ -265,6 +268,20 @@ class _Bench:
         elapsed = max(1, round(self.base_ns * share * noise))
         started, self.now_ns = self.now_ns, self.now_ns + elapsed + 10_000
         return {"elapsed_ns": elapsed, "started_ns": started}
+
+
+def _declared(experiment: Experiment, sources: Mapping[str, bytes]) -> Mapping[str, bytes]:
+    """Give the default sources the declaration that the plan is made of."""
+    return {**sources, f"{NAME}/experiment.toml": encode_toml(experiment)} if sources is SOURCES else sources
+
+
+def _orders(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Give the first pass of every fixture as it was drawn."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row["pass"] == 1 and not row["warmup"]:
+            found.setdefault(row["fixture"], []).append(row["arm"])
+    return found
 
 
 def _arms(plan: Plan) -> list[Arm]:

@@ -203,3 +203,17 @@ def test_a_failing_arm_is_named_with_status_1(lab: Path) -> None:
     assert "arm candidate" in ran.stderr
     shown = json.loads(reportgen(lab, "show", "pair", "--json").stdout)
     assert {("invalid", "arm_failed_check")} == {(one["verdict"], one["reason"]) for one in shown["comparisons"]}
+
+
+def test_ctrl_c_while_the_program_loads_is_one_line(tmp_path: Path) -> None:
+    """Loading takes a moment; an interruption in it ends with 130 and shows no traceback."""
+    slow = "import pathlib, time\npathlib.Path(__file__).with_name('loading').touch()\ntime.sleep(60)\n"
+    (tmp_path / "typer.py").write_text(slow)
+    environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    command = [sys.executable, "-m", "reportgen", "attempts"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, cwd=tmp_path) as process:
+        while not (tmp_path / "loading").exists():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+    assert (130, "reportgen: interrupted\n") == (process.returncode, said)

@@ -41,7 +41,7 @@ def decode_json(data: bytes, kind: type[T], newest: int, where: str) -> T:
     """
     try:
         plain = msgspec.json.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
         raise damaged(where, fault) from fault
     return _convert(plain, kind, newest, where)
 
@@ -50,7 +50,7 @@ def decode_toml(data: bytes, kind: type[T], newest: int, where: str) -> T:
     """Noun of type ``kind`` out of TOML ``data``; raises as :func:`decode_json` does."""
     try:
         plain = tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as fault:
         raise damaged(where, fault) from fault
     return _convert(plain, kind, newest, where)
 

@@ -66,7 +66,7 @@ class Runner:
         job.save(job_file)
         answer, began_ns = Answer(), time.monotonic_ns()
         try:
-            with WorkerProcess(job_file, log_file, worker_environment(attempt_id)) as process:
+            with WorkerProcess(job_file, log_file, worker_environment(attempt_id, job.variables)) as process:
                 self._listen(process, answer)
         finally:
             job_file.unlink(missing_ok=True)

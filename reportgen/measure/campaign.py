@@ -118,11 +118,21 @@ class Campaign:
         self.journal.event("repetition", number=turn.repetition, replaces=turn.replaces, left_out=left_out)
         if left_out:
             self.watch.warning(f"repetition {turn.repetition} is left out: {left_out}")
-        if short:
-            least_ms = self.bench.plan.experiment.protocol.least_batch_ms
-            self.watch.warning(f"repetition {turn.repetition}: {short} batches are shorter than {least_ms:g} ms")
+        self._warn(turn.repetition, short, answer.facts.get("host_bound_batches") or 0)
         _refuse_change(changed)
         self._tell()
+
+    def _warn(self, repetition: int, short: int, host_bound: int) -> None:
+        protocol = self.bench.plan.experiment.protocol
+        if short:
+            self.watch.warning(
+                f"repetition {repetition}: {short} batches are shorter than {protocol.least_batch_ms:g} ms"
+            )
+        if host_bound:
+            self.watch.warning(
+                f"repetition {repetition}: {host_bound} batches ran as fast as the host could enqueue them; "
+                f"raise protocol.launches_per_graph (now {protocol.launches_per_graph})"
+            )
 
     def _bracketed(self, job: Job, name: str) -> tuple[Answer, str | None]:
         """Run a job between two hash brackets; the sentence tells what differs from the attempt's first bracket."""

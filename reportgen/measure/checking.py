@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from reportgen.measure.backends.session import Bytes, Slot
-from reportgen.measure.correctness import Comparison, compare_bits, compare_values
+from reportgen.measure.backends.session import Slot
+from reportgen.measure.correctness import Comparison
+from reportgen.measure.outputs import Outputs, Written
 from reportgen.measure.rig import Rig
 
 BEFORE, AFTER = "before", "after"
@@ -15,7 +16,6 @@ BEFORE, AFTER = "before", "after"
 POISON = {BEFORE: 0xFF, AFTER: 0x7F}
 
 Row = dict[str, Any]
-Written = dict[Slot, Bytes]
 
 
 def check_all(rig: Rig, when: str) -> list[Row]:
@@ -26,18 +26,19 @@ def check_all(rig: Rig, when: str) -> list[Row]:
 
 def _check_fixture(rig: Rig, fixture: str, when: str) -> Iterator[Row]:
     disturbed = _restore_disturbed(rig, fixture)
-    kept: dict[str, Written] = {}
+    outputs, kept = Outputs(rig, fixture), dict[str, Written]()
     rows = []
     arms = [arm for name, arm in rig.job.check_order if name == fixture]
     for arm in arms:
         rig.channel.at(f"check {when}", fixture, arm)
-        written = _replay_poisoned(rig, fixture, arm, when)
+        _replay_poisoned(rig, fixture, arm, when)
+        written = outputs.read()
         rows.append(_inputs_row(rig, fixture, arm, _restore_disturbed(rig, fixture)))
-        rows += _value_rows(rig, fixture, arm, written, 0)
+        rows += _value_rows(rig, arm, written, outputs)
         if any(arm in (other.name, other.equals) and other.equals for other in rig.job.arms):
             kept[arm] = written
     for arm in arms:
-        rows += _bitwise_rows(rig, fixture, arm, kept)
+        rows += _bitwise_rows(rig, arm, kept, outputs)
     if disturbed and all(row["passed"] for row in rows if row["kind"] == "inputs"):
         # Someone wrote to the inputs while batches ran, and nobody does so now: no arm's times can be trusted.
         rows = [
@@ -56,15 +57,10 @@ def _restore_disturbed(rig: Rig, fixture: str) -> int:
     return changed
 
 
-def _replay_poisoned(rig: Rig, fixture: str, arm: str, when: str) -> Written:
+def _replay_poisoned(rig: Rig, fixture: str, arm: str, when: str) -> None:
     for slot in rig.written_slots(fixture):
         rig.session.fill(slot, POISON[when])
     rig.session.replay(rig.graphs[fixture, arm])
-    return {
-        slot: rig.session.download(slot)
-        for slot in rig.written_slots(fixture)
-        if slot.name in rig.shapes[fixture].outputs
-    }
 
 
 def _inputs_row(rig: Rig, fixture: str, arm: str, changed: int) -> Row:
@@ -75,30 +71,29 @@ def _inputs_row(rig: Rig, fixture: str, arm: str, changed: int) -> Row:
 def _case_rows(rig: Rig, fixture: str, arms: list[str], case: int, when: str) -> list[Row]:
     """Give the same graphs other inputs; what is timed lies in its place again afterwards."""
     rows: list[Row] = []
+    outputs = Outputs(rig, fixture, case)
     for arm in arms:
         rig.channel.at(f"check {when} case {case}", fixture, arm)
         rig.restore_inputs(fixture, case)
-        rows += _value_rows(rig, fixture, arm, _replay_poisoned(rig, fixture, arm, when), case)
+        _replay_poisoned(rig, fixture, arm, when)
+        rows += _value_rows(rig, arm, outputs.read(), outputs, case)
     rig.restore_inputs(fixture)
     return rows
 
 
-def _value_rows(rig: Rig, fixture: str, arm: str, written: Written, case: int) -> Iterator[Row]:
+def _value_rows(rig: Rig, arm: str, written: Written, outputs: Outputs, case: int = 0) -> Iterator[Row]:
     if not rig.job.arm(arm).checked:
         return
     for slot, raw in written.items():
-        output = rig.shapes[fixture].outputs[slot.name]
-        counts = compare_values(raw, rig.files.reference(fixture, slot.name, case), output)
-        yield _row(arm, _label(rig, slot, case), "reference", "value", counts)
+        yield _row(arm, _label(rig, slot, case), "reference", "value", outputs.against_reference(slot, raw))
 
 
-def _bitwise_rows(rig: Rig, fixture: str, arm: str, kept: dict[str, Written]) -> Iterator[Row]:
+def _bitwise_rows(rig: Rig, arm: str, kept: dict[str, Written], outputs: Outputs) -> Iterator[Row]:
     twin = rig.job.arm(arm).equals
     if twin is None or twin not in kept:
         return
     for slot, raw in kept[arm].items():
-        counts = compare_bits(raw, kept[twin][slot], rig.shapes[fixture].outputs[slot.name])
-        yield _row(arm, _label(rig, slot), twin, "bitwise", counts)
+        yield _row(arm, _label(rig, slot), twin, "bitwise", outputs.against_twin(slot, raw, kept[twin][slot]))
 
 
 def _label(rig: Rig, slot: Slot, case: int = 0) -> str:

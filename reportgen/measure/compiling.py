@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,8 +29,10 @@ class Patience:
     check: Callable[[], None]
 
 
-def compile_one(command: Sequence[str], folder: Path, what: str, patience: Patience) -> None:
-    """Run a compiler in ``folder``; ``what`` names what it compiles.
+def compile_one(
+    command: Sequence[str], folder: Path, what: str, patience: Patience, variables: Mapping[str, str] | None = None
+) -> None:
+    """Run a compiler in ``folder``; ``what`` names what it compiles, ``variables`` are further ones of its environment.
 
     The locale is fixed for its messages, and the time of day hidden, so that equal sources give equal files.
 
@@ -43,7 +46,7 @@ def compile_one(command: Sequence[str], folder: Path, what: str, patience: Patie
     with subprocess.Popen(  # noqa: S603 - the user's own compiler, no shell
         command,
         cwd=folder,
-        env={**os.environ, "LC_ALL": "C", "SOURCE_DATE_EPOCH": "0"},
+        env={**os.environ, "LC_ALL": "C", "SOURCE_DATE_EPOCH": "0", **(variables or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -60,8 +63,20 @@ def compile_one(command: Sequence[str], folder: Path, what: str, patience: Patie
             where=str(folder),
             remedy="simplify the source or raise protocol.compile_deadline_s",
         )
+    if process.returncode == 0 and not _made(command, folder):
+        raise InputError(
+            f"compiler {command[0]!r} made no file of {what}",
+            where=str(folder),
+            remedy="name another in the variable CC",
+        )
     if process.returncode != 0:
         raise _refusal(complaints.decode(errors="replace"), folder, what)
+
+
+def _made(command: Sequence[str], folder: Path) -> bool:
+    """Whether the file after the last ``-o`` is there; a relative one lies in ``folder``."""
+    names = [name for option, name in itertools.pairwise(command) if option == "-o"]
+    return not names or (folder / names[-1]).is_file()
 
 
 def _await(process: subprocess.Popen[bytes], patience: Patience) -> bytes | None:

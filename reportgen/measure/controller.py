@@ -113,7 +113,15 @@ def _prepare(request: Request, work: Path, runner: Runner, watch: Watch) -> Benc
         watch.warning(warning)
     runner.interruption.check()
     watch.phase("references", f"{len(plan.fixtures)} fixtures")
-    bench = Bench(plan, built, _program(request.experiment), work, builder.name, request.options.device)
+    bench = Bench(
+        plan,
+        built,
+        _program(request.experiment),
+        work,
+        builder.name,
+        selector=request.options.device,
+        variables=builder.variables(request.device),
+    )
     answer = runner.run(bench.reference_job(), "references", work)
     if answer.fault is not None:
         raise answer.fault

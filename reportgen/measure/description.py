@@ -6,7 +6,7 @@ import importlib.util
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -71,6 +71,7 @@ class Description:
             self._expect(
                 isinstance(array, np.ndarray) and array.size > 0, "inputs", f"{name!r} must be an array with elements"
             )
+            self._expect(not array.dtype.hasobject, "inputs", f"{name!r} holds Python objects, not numbers")
         return {name: np.ascontiguousarray(array) for name, array in made.items()}
 
     def cases(self, fixture: Fixture, inputs: Mapping[str, NDArray[Any]]) -> list[dict[str, NDArray[Any]]]:
@@ -146,6 +147,8 @@ class Description:
         """Bytes moved and floating-point operations of one operation, as the experiment counts them."""
         counted = self._ask("bytes_and_flops", fixture)
         self._expect(isinstance(counted, tuple) and len(counted) == 2, "bytes_and_flops", "must return (bytes, flops)")  # noqa: PLR2004 - a pair
+        whole = all(isinstance(count, Integral) and int(count) >= 0 for count in counted)
+        self._expect(whole, "bytes_and_flops", f"must return two whole numbers of at least 0, not {counted!r}")
         return int(counted[0]), int(counted[1])
 
     def shapes(self, fixture: Fixture, inputs: Mapping[str, NDArray[Any]]) -> Shapes:
@@ -162,6 +165,9 @@ class Description:
             self._expect(str(name).isidentifier(), function, f"{name!r} must be a name of letters, digits and _")
             good = isinstance(output, Output) and bool(output.shape) and all(n > 0 for n in output.shape)
             self._expect(good, function, f"{name!r} must be a calls.Output with a shape of positive lengths")
+            tolerances = (output.absolute, output.relative)
+            finite = all(isinstance(part, Real) and 0 <= float(part) < float("inf") for part in tolerances)
+            self._expect(finite, function, f"{name!r} must have tolerances that are finite and at least 0")
             dtype = self._guarded(f"{function}()", np.dtype, output.dtype)
             self._expect(
                 dtype.kind in "fiub", function, f"{name!r} has dtype {output.dtype!r}, which holds no real numbers"
@@ -178,12 +184,12 @@ class Description:
     def _guarded(self, what: str, function: Any, *args: Any) -> Any:
         try:
             return function(*args)
-        except Exception as fault:
+        except (Exception, SystemExit, KeyboardInterrupt) as fault:
             raise InputError(
                 f"{what} raised {type(fault).__name__}: {fault}", where=self._line_of(fault), remedy=REMEDY
             ) from fault
 
-    def _line_of(self, fault: Exception) -> str:
+    def _line_of(self, fault: BaseException) -> str:
         lines = [f.lineno for f in traceback.extract_tb(fault.__traceback__) if Path(f.filename) == self.path]
         line = fault.lineno if isinstance(fault, SyntaxError) else (lines[-1] if lines else None)
         return f"{self.path}:{line}" if line else str(self.path)

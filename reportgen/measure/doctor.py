@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import platform
 import shutil
@@ -14,7 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from reportgen.errors import InputError
+from reportgen.measure.backends.cuda import compile_arm, disassembler, installed
+from reportgen.measure.backends.cuda_options import OPTIONS
+from reportgen.measure.backends.nvml import chosen, gpus, open_nvml
+from reportgen.measure.compiling import Patience
 from reportgen.measure.identity import cpu_device, governor
+from reportgen.model.experiment import Arm, Role
 from reportgen.units import BYTES_PER_MIB
 
 LEAST_PYTHON = (3, 11)
@@ -63,8 +68,12 @@ def examine(runs: Path) -> list[Finding]:
         lambda: check_disk(runs),
         check_git,
         check_gpu,
+        check_gpu_answers,
         lambda: check_module("cupy", "CuPy", "cuda"),
-        lambda: check_module("cuda.core", "cuda.core", "cuda"),
+        lambda: check_module("pynvml", "nvidia-ml-py", "cuda"),
+        lambda: check_module("cuda.core", "cuda.core", "compile"),
+        check_cuda_compiler,
+        check_disassembler,
     ]
     return [check() for check in checks]
 
@@ -173,12 +182,46 @@ def check_gpu(dev: Path = Path("/dev"), proc: Path = Path("/proc")) -> Finding:
     return Finding("gpu", f"{len(boards)} NVIDIA device(s); driver: {driver}.", "", "the cuda backend", ok=True)
 
 
+def check_gpu_answers() -> Finding:
+    """Ask the management library for the GPUs that may be used."""
+    what, why = "gpu names", "the cuda backend"
+    try:
+        library = open_nvml()
+        uuid, name = chosen(gpus(library), None, os.environ.get("CUDA_VISIBLE_DEVICES"))
+    except InputError as fault:
+        return Finding(what, f"The GPUs cannot be named: {fault.what}.", fault.remedy, why, ok=False)
+    found = f"{len(gpus(library))} GPU(s), the first that may be used is {name}, {uuid}"
+    return Finding(what, f"NVIDIA's management library names {found}.", "", why, ok=True)
+
+
+def check_cuda_compiler() -> Finding:
+    """See whether NVRTC makes a cubin; no GPU is needed."""
+    what, why = "cuda compiler", "compiling for the cuda backend"
+    arm = Arm(name="probe", role=Role.PROBE, idea="-", file="probe.cu", symbol="reportgen_probe")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "probe.cu").write_text(f'extern "C" __global__ {_PROBE}')
+        try:
+            patience = Patience(_COMPILE_DEADLINE_S, lambda: None)
+            compile_arm(arm, OPTIONS, Path(folder), Path(folder, "probe.cubin"), patience)
+        except InputError as fault:
+            remedy = "pip install 'reportgen[compile]', if you want the cuda backend"
+            return Finding(what, f"No cubin is made: {fault.what}.", remedy, why, ok=False)
+    return Finding(what, f"NVRTC makes cubins ({OPTIONS[0].partition('=')[2]}).", "", why, ok=True)
+
+
+def check_disassembler() -> Finding:
+    """See whether machine code can be counted by instruction."""
+    what, why = "disassembler", "counts of a kernel's instructions"
+    if disassembler() is None:
+        return Finding(
+            what, "There is no nvdisasm.", "pip install 'reportgen[compile]', if you want them", why, ok=False
+        )
+    return Finding(what, "nvdisasm lists the machine code of cubins.", "", why, ok=True)
+
+
 def check_module(module: str, title: str, extra: str) -> Finding:
     """Is a package of an extra installed? It is looked up, not imported."""
-    try:
-        ok = importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:
-        ok = False
+    ok = installed(module)
     sentence = f"{title} is installed." if ok else f"{title} is not installed."
     remedy = "" if ok else f"pip install 'reportgen[{extra}]', if you want the {extra} backend"
     return Finding(module, sentence, remedy, f"the {extra} backend", ok=ok)

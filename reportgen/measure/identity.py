@@ -73,9 +73,9 @@ def versions(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
 
 
 def own_sha256() -> str:
-    """Hash this program: ``path NUL sha256 LF`` of each of its modules and C files, by path within the package."""
+    """Hash this program: ``path NUL sha256 LF`` of each of its modules, C and CUDA files, by path within the package."""
     package = Path(__file__).resolve().parents[1]
-    files = sorted(path for path in package.rglob("*") if path.suffix in (".py", ".c", ".h") and path.is_file())
+    files = sorted(path for path in package.rglob("*") if path.suffix in (".py", ".c", ".cu", ".h") and path.is_file())
     lines = [f"{path.relative_to(package).as_posix()}\0{file_sha256(path)}\n" for path in files]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 

@@ -54,7 +54,8 @@ class Job:
 
     ``buffer_order`` holds ``[fixture, set, name, padding_bytes]``, ``graph_order`` and ``check_order`` hold
     ``[fixture, arm]``, ``orders`` the arms of each timed fixture for the first pass. ``origin_ns`` is when the attempt began on
-    the session's monotonic clock. ``work`` is the folder of references and inputs, outside the record.
+    the session's monotonic clock. ``work`` is the folder of references and inputs, outside the record. ``variables`` are
+    environment variables that the backend wants the process to begin with.
     """
 
     kind: str
@@ -78,6 +79,7 @@ class Job:
     orders: dict[str, list[str]] = field(default_factory=dict)
     replays: dict[str, int] = field(default_factory=dict)
     hash_inputs: bool = False
+    variables: dict[str, str] = field(default_factory=dict)
 
     def arm(self, name: str) -> JobArm:
         """Return the arm of that name."""

@@ -41,7 +41,10 @@ class Frame:
 
 @dataclass(frozen=True)
 class Bench:
-    """Everything that the jobs of one attempt have in common; ``selector`` says which device, if one was named."""
+    """Everything that the jobs of one attempt have in common; ``selector`` says which device, if one was named.
+
+    ``variables`` are the environment variables of every process beyond the fixed ones.
+    """
 
     plan: Plan
     built: Built
@@ -50,6 +53,7 @@ class Bench:
     backend: str
     selector: str | None = None
     described: dict[str, Described] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
 
     def reference_job(self) -> Job:
         """Job that runs no kernel."""
@@ -125,6 +129,7 @@ class Bench:
             lead_in_replays=protocol.lead_in_replays,
             warm_up_s=protocol.clock_warm_up_s,
             least_batch_ns=round(protocol.least_batch_ms * NS_PER_MS),
+            variables=self.variables,
             **drawn,
         )
 

@@ -82,7 +82,11 @@ def open_attempt(request: Request, bench: Bench, hashes: Mapping[str, str]) -> O
         binaries_digest=digest_of(binaries),
         hashes=dict(hashes),
         versions=versions() | builder.versions(),
-        environment={SELECTOR: options.device, "variables": recorded_environment(), **builder.environment()},
+        environment={
+            SELECTOR: options.device,
+            "variables": recorded_environment() | bench.variables,
+            **builder.environment(),
+        },
         reportgen=reportgen.__version__,
     )
     _check_unchanged(plan, hashes)

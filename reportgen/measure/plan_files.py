@@ -13,7 +13,7 @@ from reportgen.model.plan import PlanFile
 from reportgen.project import ExperimentFolder
 
 EXPERIMENT_PROGRAM = "experiment.py"
-OWN_HEADERS = frozenset({"reportgen_native.h"})  # part of the program, not of the plan
+OWN_HEADERS = frozenset({"reportgen_native.h", "reportgen_philox.h"})  # part of the program, not of the plan
 
 _QUOTED_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 

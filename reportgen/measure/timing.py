@@ -11,6 +11,7 @@ from reportgen.measure.rig import Rig
 from reportgen.units import NS_PER_S
 
 OPENING_PASS = 0
+MOST_ENQUEUE_SHARE = 0.9
 
 Row = dict[str, Any]
 
@@ -34,6 +35,11 @@ class Clockwork:
         """How often the operating system took the core away during the batches."""
         counts = [batch.descheduled for batch in self.times if batch.descheduled is not None]
         return sum(counts) if counts else None
+
+    def host_bound(self) -> int | None:
+        """Count batches whose replays the host enqueued hardly faster than they ran."""
+        shares = [batch.enqueue_ns / max(batch.elapsed_ns, 1) for batch in self.times if batch.enqueue_ns is not None]
+        return sum(share > MOST_ENQUEUE_SHARE for share in shares) if shares else None
 
 
 def time_batch(rig: Rig, fixture: str, arm: str, replays: int) -> tuple[BatchTime, Row]:
@@ -80,7 +86,12 @@ def time_blocks(rig: Rig) -> dict[str, Any]:
     for number, fixture in enumerate(rig.job.block_order, start=1):
         rig.channel.at("time", fixture)
         blocks.append(_time_block(rig, number, fixture, whole))
-    return {"device_busy_share": whole.busy_share(), "descheduled": whole.descheduled(), "blocks": blocks}
+    return {
+        "device_busy_share": whole.busy_share(),
+        "descheduled": whole.descheduled(),
+        "host_bound_batches": whole.host_bound(),
+        "blocks": blocks,
+    }
 
 
 def _time_block(rig: Rig, number: int, fixture: str, whole: Clockwork) -> dict[str, Any]:

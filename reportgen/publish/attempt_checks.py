@@ -6,6 +6,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from itertools import product
 from pathlib import Path
+from typing import Any
+
+import msgspec
+import pandas as pd
 
 from reportgen.archive import layout
 from reportgen.archive.digest import plan_digest
@@ -14,6 +18,13 @@ from reportgen.archive.sums import check_sums, sha256_of
 from reportgen.errors import ReportgenError
 from reportgen.model.plan import Plan
 from reportgen.model.record import Kind, Status
+from reportgen.publish.verify import declarations
+from reportgen.publish.verify_evidence import (
+    check_contradictions,
+    declaration_contradictions,
+    order_contradictions,
+    protocol_contradictions,
+)
 
 _PASSES = (1, 2)
 
@@ -36,9 +47,35 @@ def _contents(attempt: Attempt) -> Iterator[str]:
     yield from _repetitions(attempt)
     yield from plan_findings(attempt)
     yield from _binaries(attempt)
+    yield from _evidence(attempt)
     if attempt.manifest.kind is Kind.TIMING and attempt.manifest.status is Status.SCORED:
+        yield from protocol_contradictions(msgspec.to_builtins(attempt.plan), msgspec.to_builtins(attempt.manifest))
         yield from _matrix(attempt)
         yield from _mirrors(attempt)
+
+
+def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows as dictionaries by column."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def _evidence(attempt: Attempt) -> Iterator[str]:
+    """Hold the plan against its declaration, and the rows against what was noted beside them when they were measured."""
+    plan = msgspec.to_builtins(attempt.plan)
+    for source in declarations(attempt.path, [file.path for file in attempt.plan.files]):
+        name = source.relative_to(attempt.path)
+        yield from (
+            f"{name}: {line}" for line in declaration_contradictions(source.read_text("utf-8", "replace"), plan)
+        )
+    frame = attempt.batches
+    scored = frame[(frame["mode"] == "process") & ~frame["warmup"]]
+    orders = {facts.repetition: facts.facts.get("orders", {}) for facts in attempt.repetitions}
+    columns = ["group", "fixture", "repetition", "pass", "position", "arm"]
+    for line in order_contradictions(rows_of(scored[columns]), orders):
+        yield f"{layout.BATCHES}: {line}"
+    columns = ["fixture", "arm", "repetition", "when", "mismatches", "passed"]
+    for line in check_contradictions(rows_of(attempt.checks[columns])):
+        yield f"{layout.CHECKS}: {line}"
 
 
 def plan_findings(attempt: Attempt) -> Iterator[str]:

@@ -118,7 +118,7 @@ def fill(page: SourcePage, functions: Mapping[str, Callable[..., Any]]) -> tuple
         return template.render(), []
     except jinja2.TemplateSyntaxError as fault:
         return MISSING, [Problem(f"{page.source}:{fault.lineno}", fault.message or "cannot be read as a template")]
-    except (jinja2.TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as fault:
+    except (jinja2.TemplateError, TypeError, ValueError, ArithmeticError, LookupError, RecursionError) as fault:
         return MISSING, [Problem(f"{page.source}:{_fault_line(page.source)}", str(fault))]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,7 @@ from reportgen.model.result import Result
 from reportgen.publish import verify
 from reportgen.publish.attempt_checks import attempt_findings
 from reportgen.publish.downloads import RESULTS, ZIP, csv_text, joined
+from reportgen.publish.verify_evidence import header_contradictions
 from reportgen.scoring import score
 
 _MOST_DIFFERENCES = 20
@@ -58,6 +60,8 @@ def _until_refused(folder: Path, lines: Iterator[str]) -> Iterator[str]:
         yield _relative(fault.one_line(), folder)
     except OSError as fault:
         yield _relative(f"{fault.filename}: cannot be read: {fault.strerror}", folder)
+    except (UnicodeDecodeError, csv.Error) as fault:
+        yield f"a table or listing is damaged: {fault}"
 
 
 def _record(folder: Path, folders: list[Path]) -> Record:
@@ -85,6 +89,8 @@ def _tables(folder: Path, record: Record) -> Iterator[str]:
 
 def _csv(path: Path, sealed: pa.Table) -> Iterator[str]:
     """Hold a CSV file against the sealed rows; each differing field is named, up to a number of lines."""
+    with path.open(encoding="utf-8", newline="") as file:
+        yield from header_contradictions(path.name, file.readline())
     written = verify.read_rows(path)
     if len(written) != sealed.num_rows:
         yield f"{path.name}: holds {len(written)} rows, the sealed attempts {sealed.num_rows}"

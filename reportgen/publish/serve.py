@@ -49,8 +49,9 @@ def serving(out: Path, port: int = PORT) -> Iterator[str]:
     handler = functools.partial(_Handler, directory=str(out))
     try:
         server = ThreadingHTTPServer((LOOPBACK, port), handler)
-    except OSError as fault:
-        raise InputError(f"port {port} cannot be used: {fault.strerror}", remedy="name another with --port") from fault
+    except (OSError, OverflowError) as fault:
+        why = fault.strerror if isinstance(fault, OSError) else "ports are 0 to 65535"
+        raise InputError(f"port {port} cannot be used: {why}", remedy="name another with --port") from fault
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

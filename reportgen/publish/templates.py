@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.exceptions import SecurityError
+from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
@@ -49,8 +51,20 @@ class Theme:
         return Markup("\n".join(line for line in drawn.splitlines() if line.strip()))  # noqa: S704 - autoescaped
 
 
+class _Sandbox(ImmutableSandboxedEnvironment):
+    """Refuses the operators by which a short expression fills the memory or never ends."""
+
+    intercepted_binops = frozenset({"*", "**"})
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        """Multiply numbers; repeat no text, and raise to no power."""
+        if operator == "**" or not (isinstance(left, int | float) and isinstance(right, int | float)):
+            raise SecurityError(f"{operator} is for numbers, and ** for none: a page computes nothing large")
+        return super().call_binop(context, operator, left, right)
+
+
 def sandbox() -> ImmutableSandboxedEnvironment:
     """Make the environment for page text: plain data, the bindings and nothing else."""
-    environment = ImmutableSandboxedEnvironment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    environment = _Sandbox(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
     environment.globals.clear()
     return environment

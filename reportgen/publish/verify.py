@@ -21,6 +21,13 @@ from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from reportgen.publish.verify_evidence import (
+    check_contradictions,
+    declaration_contradictions,
+    header_contradictions,
+    order_contradictions,
+    protocol_contradictions,
+)
 from reportgen.publish.verify_intervals import Facts
 from reportgen.publish.verify_numbers import recompute
 
@@ -144,6 +151,12 @@ def check_binaries(folder: Path, manifest: Facts) -> Iterator[str]:
             yield f"{folder.name}/artifacts/binaries: no file has the SHA-256 of arm {arm}, {sha256}"
 
 
+def declarations(folder: Path, paths: list[str]) -> list[Path]:
+    """Name the archived TOML files that declare the experiment, out of the paths that its plan covers."""
+    sources = [folder / "artifacts" / "sources" / path for path in paths if PurePosixPath(path).suffix == ".toml"]
+    return [source for source in sources if ".." not in source.parts and source.is_file()]
+
+
 def check_attempt(folder: Path, manifest: Facts, top_plan: Facts) -> Iterator[str]:
     """Check the sealed attempt in a folder by itself."""
     yield from check_sums(folder, f"{folder.name}/")
@@ -152,6 +165,12 @@ def check_attempt(folder: Path, manifest: Facts, top_plan: Facts) -> Iterator[st
         yield f"{folder.name}/plan.toml: is not the plan at the top of the record"
     yield from check_plan(folder, plan, manifest)
     yield from check_binaries(folder, manifest)
+    yield from (f"{folder.name}/{line}" for line in protocol_contradictions(plan, manifest))
+    for source in declarations(folder, [file["path"] for file in plan["files"]]):
+        name = f"{folder.name}/{source.relative_to(folder).as_posix()}"
+        yield from (
+            f"{name}: {line}" for line in declaration_contradictions(source.read_text("utf-8", "replace"), plan)
+        )
     for name in VERSIONED_LINES:
         yield from check_lines(folder, name)
     if manifest["id"] != folder.name or manifest["status"] != "scored":
@@ -195,6 +214,22 @@ def check_matrix(plan: Facts, manifest: Facts, batches: list[Facts]) -> Iterator
                         f"batches.csv: attempt {manifest['id']}, fixture {fixture}, arm {arm}, repetition {repetition}: "
                         f"pass {half} is missing"
                     )
+
+
+def check_evidence(folder: Path, batches: list[Facts], checks: list[Facts]) -> Iterator[str]:
+    """Hold an attempt's rows against what was noted beside them when they were measured."""
+    noted = [json.loads(line) for line in (folder / "repetitions.jsonl").read_bytes().splitlines()]
+    orders = {entry["repetition"]: entry["facts"].get("orders", {}) for entry in noted}
+    scored = [
+        row | {name: int(row[name]) for name in ("repetition", "pass", "position")}
+        for row in batches
+        if row["mode"] == "process" and row["warmup"] == "false"
+    ]
+    for line in order_contradictions(scored, orders):
+        yield f"batches.csv: attempt {folder.name}, {line}"
+    plain = [row | {"passed": row["passed"] == "true", "mismatches": int(row["mismatches"])} for row in checks]
+    for line in check_contradictions(plain):
+        yield f"checks.csv: attempt {folder.name}, {line}"
 
 
 def place_of(row: Facts) -> tuple[str, str, str, int, int]:
@@ -308,6 +343,9 @@ def findings_of(folder: Path) -> Iterator[str]:
     folders = sorted(path.parent for path in folder.glob("*/manifest.json"))
     manifests = {path.name: read_facts(path / "manifest.json", f"{path.name}/manifest.json") for path in folders}
     batches, checks = read_rows(folder / "batches.csv"), read_rows(folder / "checks.csv")
+    for name in ("batches.csv", "checks.csv"):
+        with (folder / name).open(encoding="utf-8", newline="") as file:
+            yield from header_contradictions(name, file.readline())
     for row in [*batches, *checks]:
         if row["attempt"] not in manifests:
             raise RefusedError(f"line {row['line']} of a table names attempt {row['attempt']!r}, which is not here")
@@ -315,7 +353,9 @@ def findings_of(folder: Path) -> Iterator[str]:
         manifest = manifests[path.name]
         own = [row for row in batches if row["attempt"] == path.name]
         yield from check_attempt(path, manifest, plan)
-        yield from check_counts(manifest, own, [row for row in checks if row["attempt"] == path.name])
+        own_checks = [row for row in checks if row["attempt"] == path.name]
+        yield from check_counts(manifest, own, own_checks)
+        yield from check_evidence(path, own, own_checks)
         if manifest["kind"] == "timing":
             yield from check_matrix(plan, manifest, own)
     yield from differences(results, results_of(batches, checks, plan, manifests), "results.json")

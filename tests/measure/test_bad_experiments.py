@@ -33,6 +33,10 @@ CASES = {
     "malformed TOML": Bad(
         "schema_version = 1", "schema_version = = 1", names="line 1, column 18", remedy="correct the"
     ),
+    "TOML without end": Bad(more="\nx = " + "[" * 5000 + "]" * 5000, names="recursion", remedy="correct the file"),
+    "a schema version that never was": Bad(
+        "schema_version = 1", "schema_version = 0", names="0 was never one", remedy="1"
+    ),
     "unknown key": Bad("title =", "titel =", names="`titel`", remedy="docs/writing-experiments.md lists them all"),
     "unknown key of an arm": Bad(EMPTY, EMPTY + "\ncolour = 1", names="`colour` - at `$.arm[5]`", remedy="that key"),
     "missing key": Bad('question = "Does unrolling pay?"\n', "", names="`question`", remedy="add that key"),

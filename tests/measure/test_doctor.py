@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -15,7 +16,7 @@ def test_every_finding_is_a_sentence_and_a_missing_thing_has_a_remedy(tmp_path: 
     """Whatever this machine is like."""
     findings = doctor.examine(tmp_path / "runs")
     names = [finding.name for finding in findings]
-    assert len(set(names)) == len(names) == 12
+    assert len(set(names)) == len(names) == 16
     for finding in findings:
         assert finding.sentence.endswith(".")
         assert "\n" not in finding.sentence
@@ -25,8 +26,13 @@ def test_every_finding_is_a_sentence_and_a_missing_thing_has_a_remedy(tmp_path: 
 
 def test_looking_for_the_cuda_packages_does_not_import_them(tmp_path: Path) -> None:
     """Importing CuPy takes seconds and touches the device."""
-    doctor.examine(tmp_path)
-    assert not {"cupy", "cuda.core"} & set(sys.modules)
+    program = (
+        "import sys; from pathlib import Path; from reportgen.measure.doctor import examine; "
+        f"examine(Path({str(tmp_path)!r})); print(sorted({{'cupy', 'cuda.core'}} & set(sys.modules)))"
+    )
+    root = Path(__file__).parents[2]
+    finished = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
+    assert "[]" == finished.stdout.strip()
 
 
 def test_the_compiler_that_made_these_tests_is_found() -> None:

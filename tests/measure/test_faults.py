@@ -187,6 +187,18 @@ def test_a_compiler_error_is_one_line_with_file_and_line(lab: Lab) -> None:
     assert "\n" not in line
 
 
+@pytest.mark.parametrize(
+    ("compiler", "says"), [("true", "made no file of the batch loop"), ("cc 'open", "variable CC: cannot be read")]
+)
+def test_a_variable_cc_that_names_no_compiler_is_refused(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, compiler: str, says: str
+) -> None:
+    """A program that compiles nothing, and a command whose quotes are open."""
+    monkeypatch.setenv("CC", compiler)
+    lab.write()
+    assert says in refusal(lab)
+
+
 def test_an_undefined_function_is_found_when_linking(lab: Lab) -> None:
     """The linker's complaint names it."""
     lab.write(idea="extern void nowhere(float *); nowhere(y); (void)x;")
@@ -228,6 +240,11 @@ def test_a_null_that_compiles_differently_is_refused(lab: Lab, monkeypatch: pyte
             "must have shape and dtype",
         ),
         ("import numpy as np", "import numpy as np\n1 / 0", "import raised ZeroDivisionError"),
+        ("import numpy as np", "import numpy as np\nraise SystemExit(0)", "import raised SystemExit: 0"),
+        ('    return {"y": 2.0', '    raise SystemExit(0)\n    return {"y": 2.0', "reference() raised SystemExit: 0"),
+        (".astype(np.float32)", ".astype(object)", "holds Python objects, not numbers"),
+        ("relative=1e-6", "relative=float('nan')", "tolerances that are finite"),
+        ("return 32 *", "return 0.5 *", "must return two whole numbers"),
         ("import numpy as np", "import numpy as np\ndef f(:", "import raised SyntaxError"),
     ],
 )
@@ -256,7 +273,7 @@ def test_a_source_that_changes_while_the_run_is_prepared_is_refused(lab: Lab) ->
     ("line", "says"),
     [
         ("import os; os._exit(7)", "ended with status 7 and no answer"),
-        ("import sys; sys.exit()", "ended with status 0 and no answer"),
+        ("import os; os._exit(0)", "ended with status 0 and no answer"),
         ("import sys, os; os.write(int(sys.argv[2]), b'nonsense\\n')", "answered nonsense"),
     ],
 )
@@ -299,7 +316,7 @@ def _command_of(process: psutil.Process) -> list[str]:
 
 def test_an_unknown_backend_or_device_is_refused_with_those_that_exist(lab: Lab) -> None:
     """The line lists them."""
-    assert "known are: fake, native" in refusal(lab, backend="abacus")
+    assert "known are: cuda, fake, native" in refusal(lab, backend="abacus")
     assert "--device takes one of" in refusal(lab, device="4096")
 
 

@@ -159,6 +159,12 @@ def test_the_busy_share_is_lead_in_and_window_over_the_whole_span() -> None:
     assert (None, None) == (Clockwork().busy_share(), Clockwork().descheduled())
 
 
+def test_batches_that_the_host_could_hardly_keep_fed_are_counted() -> None:
+    """95 of 100 ns is too much, 5 is not; a backend without a queue counts none."""
+    clockwork = Clockwork([BatchTime(0, 100, 0, enqueue_ns=95), BatchTime(0, 100, 0, enqueue_ns=5)])
+    assert (1, None) == (clockwork.host_bound(), Clockwork([BatchTime(0, 100, 0)]).host_bound())
+
+
 def test_simulated_times_have_the_spreads_that_the_table_asks_for() -> None:
     """2,000 draws: standard deviations within 4 standard errors (sd / sqrt(2n)), no dependence of one on the other."""
     n, bound = 2000, 4 / math.sqrt(2 * 2000)

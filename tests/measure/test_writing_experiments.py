@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 
 from reportgen import calls
+from reportgen.errors import InputError
+from reportgen.measure.backends.cuda_options import OPTIONS, keywords
 from reportgen.measure.backends.fake_session import Times
 from reportgen.measure.disassembly import compare_text
 from reportgen.model import experiment as model
@@ -96,6 +98,19 @@ def test_every_key_of_the_simulation_stands_on_the_page() -> None:
     table = PAGE.partition("`[fake]` says which")[2]
     keys = {name.name for name in dataclasses.fields(Times)} - {"faults"} | {"fault"}
     assert keys == set(re.findall(r"`(\w+)`(?=[^|]*\| [^|]* \| )", table))
+
+
+def test_every_option_of_the_cuda_compiler_stands_on_the_page() -> None:
+    """Those that the backend knows, and its defaults."""
+    with pytest.raises(InputError) as caught:
+        keywords(["--unknown"])
+    known = re.findall(r"--[\w-]+", caught.value.remedy)
+    assert len(known) > 10
+    assert [] == [name for name in known if f"`{name}`" not in PAGE and f"`{name}=`" not in PAGE]
+    for option in OPTIONS:
+        name, _, value = option.partition("=")
+        row = next(line for line in PAGE.splitlines() if line.startswith("| `--") and f"`{name}=`" in line)
+        assert f"`{value}`" in row
 
 
 def test_the_example_is_planned_as_the_page_says(plan: Plan) -> None:

@@ -54,6 +54,20 @@ def test_page_text_cannot_reach_python(tmp_path: Path) -> None:
     assert "unsafe" in problems[0].what
 
 
+@pytest.mark.parametrize("expression", ["'a' * 10**10", "'a' * 10000000000", "[1] * 9999999999", "9 ** 9 ** 9"])
+def test_page_text_cannot_fill_the_memory(tmp_path: Path, expression: str) -> None:
+    """A short expression makes no huge value; numbers may be multiplied."""
+    _, problems = fill(page_with(tmp_path, FRONT + f"{{{{ {expression} }}}}\n"), {})
+    assert "a page computes nothing large" in problems[0].what
+    assert "6" in fill(page_with(tmp_path, FRONT + "{{ 2 * 3 }}\n"), {})[0]
+
+
+def test_a_macro_that_never_ends_is_a_problem_of_the_page(tmp_path: Path) -> None:
+    """Told like any other."""
+    page = page_with(tmp_path, FRONT + "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}\n")
+    assert "recursion" in fill(page, {})[1][0].what
+
+
 def test_values_are_escaped_where_they_are_put_in(tmp_path: Path) -> None:
     """A value from a record is text, never markup."""
     page = page_with(tmp_path, FRONT + "{{ name() }}\n")

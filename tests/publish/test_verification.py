@@ -14,18 +14,23 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from reportgen.archive import layout
-from reportgen.archive.load import list_attempts
+from reportgen.archive.load import list_attempts, load_attempt
 from reportgen.archive.notes import exclude
-from reportgen.archive.select import find_record
+from reportgen.archive.select import find_record, records
 from reportgen.archive.sums import files_under, sums_of
 from reportgen.errors import InputError
+from reportgen.model.columns import ORIGIN, TABLES
 from reportgen.model.experiment import Gate, GateKind
 from reportgen.model.record import Device
 from reportgen.publish.downloads import DownloadFile, write_record
 from reportgen.publish.verification import VerificationReport, verify_path
+from reportgen.publish.verify_evidence import HEADERS
 from reportgen.scoring import score
 from tests.factories import (
     RATIOS,
@@ -264,6 +269,81 @@ def test_a_forged_verdict_is_found(record: Path) -> None:
         r"promotions \[candidate cache=same-set\], outcome: published 'adopt as rewrite'",
         r"gates \[headline cache=same-set candidate\], estimate",
     )
+
+
+def reseal(attempt: Path, table: str, change: Callable[[pd.DataFrame], None]) -> None:
+    """Change a sealed table as a forger would who keeps its columns."""
+    path = attempt / f"{table}.parquet"
+    sealed = pq.read_table(path)
+    frame = sealed.to_pandas()
+    change(frame)
+    pq.write_table(pa.Table.from_pandas(frame, schema=sealed.schema, preserve_index=False), path)
+
+
+def publish_forged(record: Path, attempt: Path) -> None:
+    """Publish a forged attempt anew with the program itself: every table, number and sum follows from it."""
+    (attempt / layout.SUMS).write_bytes(sums_of(attempt))
+    forged = load_attempt(attempt)
+    found = records([forged])[0]
+    write_record(found, score(found), record.parent / "published")
+
+
+def test_two_arms_swapped_everywhere_contradict_the_orders_noted(record: Path, attempt: Path) -> None:
+    """Tables, results and sums agree with one another, and not with what was drawn before each repetition."""
+    names = {"candidate": "control", "control": "candidate"}
+    reseal(attempt, "batches", lambda frame: frame.__setitem__("arm", frame["arm"].replace(names)))
+    publish_forged(record, attempt)
+    expect(record.parent / "published", r"repetition 1: arms were timed in the order .*; repetitions\.jsonl notes ")
+
+
+def test_a_check_that_passed_in_spite_of_mismatches_is_found(record: Path, attempt: Path) -> None:
+    """A failed check called passed."""
+    reseal(attempt, "checks", lambda frame: frame.__setitem__("mismatches", [7, *frame["mismatches"][1:]]))
+    publish_forged(record, attempt)
+    expect(record.parent / "published", r"checks\.\w+: .*passed with 7 mismatches")
+
+
+def test_a_repetition_dropped_with_all_that_counts_it_is_found(record: Path, attempt: Path) -> None:
+    """The declared protocol says how many there must be."""
+    path = attempt / "manifest.json"
+    path.write_text(path.read_text().replace('"repetitions_planned": 12', '"repetitions_planned": 11'))
+    publish_forged(record, attempt)
+    expect(record.parent / "published", r"manifest\.json: 11 repetitions planned, the plan's protocol asks for 12")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("smallest_effect = 0.005", "smallest_effect = 0.0001"), ('title = "Sample"', 'title = "Other"')]
+)
+def test_a_plan_changed_after_its_declaration_is_found(record: Path, attempt: Path, old: str, new: str) -> None:
+    """The plan's digest covers the declaration; the plan must say the same."""
+    path = attempt / layout.PLAN
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    publish_forged(record, attempt)
+    expect(record.parent / "published", rf"sample/experiment\.toml: declares {old.partition(' ')[0]} as ")
+
+
+def test_a_column_more_is_found(record: Path) -> None:
+    """What the record format does not know has no place in its tables."""
+    path = record / "checks.csv"
+    path.write_text("".join(f"{line},more\n" for line in path.read_text().splitlines()))
+    forge_sums(record)
+    expect(record, r"checks\.csv:1: the columns are not those of the record format")
+
+
+def test_the_columns_that_the_program_expects_are_those_of_the_registry() -> None:
+    """It carries them along, since it reads no other file of ours."""
+    for name, columns in TABLES.items():
+        assert ",".join(column.name for column in (*ORIGIN, *columns)) == HEADERS[f"{name}.csv"]
+
+
+def test_a_table_that_is_no_text_is_a_finding(record: Path) -> None:
+    """Neither program shows a traceback."""
+    (record / "batches.csv").write_bytes(b"\x00\xff" * 100)
+    forge_sums(record)
+    assert run_verifier(record)
+    assert not verify_path(record).ok
 
 
 def test_a_forged_source_is_found_by_the_plans_digest(record: Path, attempt: Path) -> None:

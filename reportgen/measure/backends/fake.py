@@ -54,6 +54,11 @@ class FakeBuilder:
             raise InputError(f"no simulated device {number!r}", remedy="name a number, as in --device 0")
         return Device(id=f"fake-{number}", model="simulated", kind="simulated", facts={"simulated": True})
 
+    def variables(self, device: Device) -> dict[str, str]:
+        """There are none."""
+        del device
+        return {}
+
     def versions(self) -> dict[str, str]:
         """There is no tool."""
         return {}

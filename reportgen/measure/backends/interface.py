@@ -67,6 +67,9 @@ class Builder(Protocol):
             There is no such device.
         """
 
+    def variables(self, device: Device) -> dict[str, str]:
+        """Environment variables that a timed process on that device has beyond the fixed ones; the record keeps them."""
+
     def versions(self) -> dict[str, str]:
         """Versions of the backend's own tools."""
 

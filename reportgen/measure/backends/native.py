@@ -12,8 +12,9 @@ from typing import Any
 
 from reportgen.errors import InputError
 from reportgen.measure.backends.interface import Built, BuiltArm
+from reportgen.measure.backends.machine_code import compare_code
 from reportgen.measure.compiling import Patience, compile_one
-from reportgen.measure.disassembly import compare_text, symbols, text_section_sha256
+from reportgen.measure.disassembly import symbols, text_section_sha256
 from reportgen.measure.identity import cpu_device, file_sha256, governor
 from reportgen.model.experiment import Arm
 from reportgen.model.plan import Plan
@@ -48,7 +49,7 @@ class NativeBuilder:
         return Built(
             {arm.name: BuiltArm(str(files[arm.name]), file_sha256(files[arm.name]), arm.symbol or "") for arm in arms},
             options={"batch_library": str(library)},
-            warnings=compare_code(arms, files),
+            warnings=compare_code(arms, files, "define it there, not static, or correct the arm's `symbol`"),
             artifacts={
                 **binaries,
                 "binaries/native_batch.so": library.read_bytes(),
@@ -70,6 +71,11 @@ class NativeBuilder:
                 raise InputError(f"no core {selector!r} for this process", remedy=f"--device takes one of: {known}")
         return cpu_device()
 
+    def variables(self, device: Device) -> dict[str, str]:
+        """There are none."""
+        del device
+        return {}
+
     def versions(self) -> dict[str, str]:
         """First line of the compiler's ``--version``."""
         try:
@@ -86,31 +92,6 @@ class NativeBuilder:
         return {"governor": governor(), "load_1min": os.getloadavg()[0], "allowed_cores": cores}
 
 
-def compare_code(arms: Sequence[Arm], files: Mapping[str, Path]) -> list[str]:
-    """Announce arms that became the same machine code.
-
-    Raises
-    ------
-    InputError
-        A null's code is not that of the arm that it repeats, or an arm does not export its entry point.
-    """
-    for arm in arms:
-        function = symbols(files[arm.name]).get(arm.symbol or "")
-        if function is None or not function.exported:
-            raise InputError(
-                f"arm {arm.name!r} exports no function {arm.symbol!r}",
-                where=arm.file or "",
-                remedy="define it there, not static, or correct the arm's `symbol`",
-            )
-    found = compare_text(arms, files)
-    for null, original in found.unequal_nulls:
-        raise InputError(
-            f"null {null!r} became other machine code than {original!r}",
-            remedy="remove what makes compiling the same source differ, such as the time of day or a counter",
-        )
-    return [f"arms {one!r} and {other!r} are identical machine code" for one, other in found.identical]
-
-
 def _code_facts(arms: Sequence[Arm], files: Mapping[str, Path]) -> bytes:
     """Per arm: hash of the text section, bytes of the entry point's machine code."""
     facts = {
@@ -124,7 +105,12 @@ def _code_facts(arms: Sequence[Arm], files: Mapping[str, Path]) -> bytes:
 
 
 def _compiler() -> list[str]:
-    return shlex.split(os.environ.get("CC", "")) or ["cc"]
+    try:
+        return shlex.split(os.environ.get("CC", "")) or ["cc"]
+    except ValueError as fault:
+        raise InputError(
+            f"cannot be read as a command: {fault}", where="variable CC", remedy="close its quotes"
+        ) from fault
 
 
 def _command(arm: Arm, options: Sequence[str], out: str, include: str = str(HERE)) -> list[str]:

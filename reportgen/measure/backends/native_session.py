@@ -6,7 +6,6 @@ import ctypes
 import mmap
 import os
 import resource
-import statistics
 import time
 from collections.abc import Sequence
 from numbers import Integral
@@ -28,14 +27,13 @@ from reportgen.measure.backends.session import (
     Readings,
     Slot,
 )
+from reportgen.measure.backends.steadiness import WINDOW, is_steady
 from reportgen.measure.job import Job
 from reportgen.units import NS_PER_MS, NS_PER_S
 
 ALIGNMENT_BYTES = 64
 MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)
 SPIN_PIECE_NS = 4 * NS_PER_MS
-SPIN_WINDOW = 8
-SPIN_STABLE_SHARE = 0.003
 
 
 class _Arg(ctypes.Union):
@@ -141,11 +139,11 @@ class NativeSession:
             took_ns = max(self._library.reportgen_spin(rounds), 1)
             rates.append(rounds / took_ns)
             rounds = max(1000, int(rounds * SPIN_PIECE_NS / took_ns))
-            stable = _is_stable(rates)
+            stable = is_steady(rates)
         return {
             "stable": stable,
             "pieces": len(rates),
-            "rounds_per_ns": [round(rate, 5) for rate in rates[-SPIN_WINDOW:]],
+            "rounds_per_ns": [round(rate, 5) for rate in rates[-WINDOW:]],
         }
 
     def readings(self) -> Readings:
@@ -190,13 +188,6 @@ class NativeSession:
 
 def _aligned(size_bytes: int) -> int:
     return -(-size_bytes // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
-
-
-def _is_stable(rates: list[float]) -> bool:
-    if len(rates) < 2 * SPIN_WINDOW:
-        return False
-    late, early = statistics.median(rates[-SPIN_WINDOW:]), statistics.median(rates[-2 * SPIN_WINDOW : -SPIN_WINDOW])
-    return abs(late / early - 1) < SPIN_STABLE_SHARE
 
 
 def _pin(selector: str | None) -> int | None:

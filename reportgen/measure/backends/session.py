@@ -63,13 +63,15 @@ class BatchTime:
     """One timed batch. Times are integer nanoseconds of the machine's monotonic clock.
 
     ``lead_in_ns`` is the time of the untimed replays before the window, ``descheduled`` how often the operating
-    system took the core away during lead-in and window (``None`` where that has no meaning).
+    system took the core away during lead-in and window (``None`` where that has no meaning). ``enqueue_ns`` is how long the host took to hand
+    the timed replays to the device (``None`` where they run on the host): near ``elapsed_ns``, the host was timed and not the device.
     """
 
     started_ns: int
     elapsed_ns: int
     lead_in_ns: int
     descheduled: int | None = None
+    enqueue_ns: int | None = None
 
 
 @dataclass(frozen=True)

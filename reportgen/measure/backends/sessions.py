@@ -7,6 +7,12 @@ from reportgen.measure.backends.session import Session
 from reportgen.measure.job import Job
 
 
+def _cuda(job: Job) -> Session:
+    from reportgen.measure.backends.cuda_session import CudaSession  # noqa: PLC0415 - only the backend in use is loaded
+
+    return CudaSession(job)
+
+
 def _native(job: Job) -> Session:
     from reportgen.measure.backends.native_session import NativeSession  # noqa: PLC0415 - only the backend in use is loaded
 
@@ -19,7 +25,7 @@ def _fake(job: Job) -> Session:
     return FakeSession(job)
 
 
-SESSIONS = {"fake": _fake, "native": _native}
+SESSIONS = {"cuda": _cuda, "fake": _fake, "native": _native}
 
 
 def open_session(job: Job) -> Session:

@@ -1,0 +1,118 @@
+"""A stand-in for CuPy that runs nothing: host memory, and a log of what was asked of the device, in order."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+
+class CudaError(RuntimeError):
+    """What the runtime raises."""
+
+
+class Device:
+    """One device. ``log`` is what was enqueued; ``failing`` names what raises, with its text."""
+
+    def __init__(self, free_bytes: int = 1 << 30) -> None:
+        self.log: list[str] = []
+        self.launched: list[tuple[str, tuple[Any, ...]]] = []
+        self.attributes: list[tuple[int, int, int]] = []
+        self.allocated: list[int] = []
+        self.failing: dict[str, str] = {}
+        self.elapsed_ms = [1.5, 0.25]
+        self._free_bytes = free_bytes
+        self._memory: list[np.ndarray] = []
+        self._functions: dict[tuple[bytes, str], int] = {}
+        self._capturing = False
+        runtime = SimpleNamespace(
+            CUDARuntimeError=CudaError,
+            cudaDevAttrMultiProcessorCount=16,
+            memcpyHostToDevice=1,
+            memcpyDeviceToHost=2,
+            deviceGetAttribute=lambda *_: 132,
+            driverGetVersion=lambda: 13000,
+            getDeviceCount=lambda: 1,
+            malloc=self._malloc,
+            memGetInfo=lambda: (free_bytes, free_bytes),
+            memcpyAsync=lambda to, source, size, *_: ctypes.memmove(to, source, size),
+            memsetAsync=lambda place, byte, size, _: ctypes.memset(place, byte, size),
+            runtimeGetVersion=lambda: 13000,
+        )
+        driver = SimpleNamespace(
+            CUDADriverError=CudaError,
+            CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES=8,
+            CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT=9,
+            funcSetAttribute=lambda *setting: self.attributes.append(setting),
+        )
+        cuda = SimpleNamespace(
+            runtime=runtime,
+            driver=driver,
+            Device=lambda _: SimpleNamespace(compute_capability="90"),
+            Stream=self._stream,
+            Event=lambda: SimpleNamespace(record=lambda _: self.do("event")),
+            function=SimpleNamespace(Module=lambda: _Module(self)),
+            get_elapsed_time=lambda *_: self.elapsed_ms.pop(0),
+        )
+        self.cupy = SimpleNamespace(__version__="stub", cuda=cuda)
+
+    def do(self, what: str) -> None:
+        """Log something, or fail at it."""
+        if what in self.failing:
+            raise CudaError(self.failing[what])
+        self.log.append(what)
+
+    def function(self, code: bytes, name: str) -> int:
+        """Handle of a kernel: one for each pair of code and name."""
+        return self._functions.setdefault((code, name), 1000 + len(self._functions))
+
+    def _malloc(self, size_bytes: int) -> int:
+        self.do("malloc")
+        self.allocated.append(size_bytes)
+        self._memory.append(np.zeros(size_bytes + 512, np.uint8))
+        return -(-self._memory[-1].ctypes.data // 256) * 256
+
+    def _stream(self, *, non_blocking: bool) -> Any:
+        assert non_blocking
+        return SimpleNamespace(
+            ptr=77,
+            begin_capture=lambda: self.do("begin capture"),
+            end_capture=self._graph,
+            synchronize=lambda: self.do("synchronize"),
+        )
+
+    def _graph(self) -> Any:
+        self.do("end capture")
+        launch: Callable[[Any], None] = lambda _: self.do("graph")  # noqa: E731 - a field of the stand-in
+        return SimpleNamespace(launch=launch, upload=lambda _: self.do("upload"))
+
+
+class _Module:
+    def __init__(self, device: Device) -> None:
+        self._device, self._code = device, b""
+
+    def load(self, code: bytes) -> None:
+        """Keep the code."""
+        self._device.do("load")
+        self._code = code
+
+    def get_function(self, name: str) -> Any:
+        """Return a kernel that logs its launches."""
+        self._device.do(f"get {name}")
+        return _Function(self._device, name, self._device.function(self._code, name))
+
+
+class _Function:
+    def __init__(self, device: Device, name: str, handle: int) -> None:
+        self._device, self._name, self.ptr = device, name, handle
+
+    def __call__(
+        self, grid: tuple[int, ...], block: tuple[int, ...], args: tuple[Any, ...], *, shared_mem: int = 0, stream: Any
+    ) -> None:
+        """Log a launch."""
+        assert stream.ptr == 77
+        self._device.do(f"{self._name}{grid}{block}{shared_mem}")
+        self._device.launched.append((self._name, args))
