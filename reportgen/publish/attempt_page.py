@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from reportgen.model.record import Status
 from reportgen.publish import attempt_tables, derivations, lookup, record_files, tables, wording
 from reportgen.publish.attempt_tables import status_cell
 from reportgen.publish.context import (
@@ -24,6 +25,15 @@ from reportgen.publish.frames import LEDGER, Subject
 from reportgen.publish.library import Library, root_of
 from reportgen.publish.tables import checks_table, figure, word
 from reportgen.publish.view import SIMULATED, AttemptView, RecordView
+
+BESIDE = (
+    "What the rows of this attempt say by themselves. No record and no report uses these figures: they are here so that "
+    "its status and the reason for it can be checked."
+)
+REPLICATION = (
+    "What the rows of this attempt say by themselves. A record speaks through the earliest scored attempt of each device; "
+    "this one came later and stands beside it, so no report uses these figures."
+)
 
 
 def subject(attempt: AttemptView) -> Subject:
@@ -54,6 +64,7 @@ def build(attempt: AttemptView, frame: Frame, record: RecordView | None, library
             FactGroup("What happened", _facts(attempt)),
             *attempt_tables.groups(attempt.manifest),
         ),
+        alone_words=REPLICATION if attempt.status is Status.SCORED else BESIDE,
         alone=() if alone is None else _alone(alone),
         checks=checks_table(attempt.checks),
         telemetry=attempt_tables.readings(attempt),

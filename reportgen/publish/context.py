@@ -253,6 +253,7 @@ class AttemptPage:
     resumed: str
     record: Link | None
     facts: tuple[FactGroup, ...]
+    alone_words: str
     alone: tuple[Table, ...]
     checks: Table
     telemetry: Table

@@ -35,15 +35,26 @@ def _columns(*names: str, words: tuple[str, ...] = ()) -> tuple[Column, ...]:
 def comparisons(record: RecordView, piece: Slice) -> Table:
     """Derive headline, estimate and interval of every comparison of a slice, nulls included."""
     found = [one for one in record.result.comparisons if one.slice == piece.name]
-    names = ("against", "headline", "estimate", "low", "high", "ranks", "coverage", "bootstrap", "verdict")
+    names = (
+        "against",
+        "headline",
+        "estimate",
+        "low",
+        "high",
+        "ranks",
+        "coverage",
+        "bootstrap",
+        "verdict",
+        "made of the rows",
+    )
     return Table(
         caption=f"Comparisons: {wording.slice_name(piece.name)}",
         stub="Arm",
-        columns=_columns(*names, words=("against", "verdict")),
+        columns=_columns(*names, words=("against", "verdict", "made of the rows")),
         rows=tuple(
             Row(
-                Cell(one.arm, code=True, note=rows_of(record, one)),
-                _comparison_cells(one),
+                code(one.arm),
+                (*_comparison_cells(one), word(rows_of(record, one), tone="rows")),
                 anchor=lookup.comparison_anchor(one),
             )
             for one in found

@@ -92,6 +92,8 @@ def test_an_excluded_attempt_shows_its_own_verdicts_and_says_that_nothing_uses_t
     assert text.index("Shown, not used") < text.index("\N{MINUS SIGN}20.00%")
     assert "\N{MINUS SIGN}20.00%" not in next(lab.out.glob("records/sample/*/index.html")).read_text("utf-8")
     assert "Shown, not used" not in page_of(lab, 0)
+    assert "status and the reason" in text
+    assert "this one came later" in Texts(page_of(lab, 1)).text
 
 
 def test_replications_stand_beside_the_record_each_for_itself(lab: Built) -> None:
