@@ -104,10 +104,13 @@ def attempts(
 ) -> None:
     """List every attempt with its status and reason."""
     from reportgen import machine, terminal
-    from reportgen.archive.load import list_attempts
+    from reportgen.archive.load import scan_attempts
 
-    found = list_attempts(_open(project).runs, name or None)
+    found, faults = scan_attempts(_open(project).runs, name or None)
     _print_json(machine.attempts(found)) if json else _print(terminal.attempts(found))
+    for fault in faults:
+        print(f"reportgen: {fault.one_line()}", file=sys.stderr)
+    raise typer.Exit(EXIT_FINDING if faults else 0)
 
 
 @app.command()

@@ -184,6 +184,19 @@ def test_misuse_is_one_line_and_status_2(lab: Path, arguments: tuple[str, ...], 
     assert named in finished.stderr
 
 
+def test_a_damaged_attempt_hides_no_other(lab: Path, measured_lab: Path) -> None:
+    """`attempts` lists what it can read, names what it cannot, and ends with 1."""
+    shutil.copytree(measured_lab / "runs", lab / "runs")
+    (whole,) = (path for path in (lab / "runs" / "pair").iterdir() if path.is_dir())
+    damaged = whole.with_name("20200101T000000Z-fake-000000")
+    damaged.mkdir()
+    (damaged / "manifest.json").write_text("{", encoding="utf-8")
+    listed = reportgen(lab, "attempts", "--json")
+    assert [whole.name] == [attempt["id"] for attempt in json.loads(listed.stdout)]
+    assert (1, 1) == (listed.returncode, len(listed.stderr.splitlines()))
+    assert damaged.name in listed.stderr
+
+
 def test_json_is_all_that_is_printed(lab: Path) -> None:
     """A program may read standard output whole, whatever a run tells people meanwhile."""
     ran = reportgen(lab, "run", "pair", "--quick", "--json")

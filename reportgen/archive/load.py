@@ -16,7 +16,7 @@ from reportgen.archive.journal import JournalContents, decode_event, read_journa
 from reportgen.archive.lines import read_finished
 from reportgen.archive.notes import EXCLUSION, read_notes
 from reportgen.archive.rows import read_table, to_frame, to_table
-from reportgen.errors import InputError, RecordError
+from reportgen.errors import InputError, RecordError, ReportgenError
 from reportgen.model import plan as plan_model
 from reportgen.model.plan import Plan
 from reportgen.model.record import SCHEMA_VERSION, Event, Manifest, Note, Repetition, RepetitionFacts, Status
@@ -107,10 +107,22 @@ def list_attempts(runs: Path, experiment: str | None = None) -> list[Attempt]:
     SchemaVersionError
         An attempt was written by a newer or older version.
     """
-    if not runs.is_dir():
-        return []
-    folders = [runs / experiment] if experiment is not None else sorted(runs.iterdir())
-    return [load_attempt(path) for folder in folders if folder.is_dir() for path in attempt_folders(folder)]
+    found, faults = scan_attempts(runs, experiment)
+    if faults:
+        raise faults[0]
+    return found
+
+
+def scan_attempts(runs: Path, experiment: str | None = None) -> tuple[list[Attempt], list[ReportgenError]]:
+    """As :func:`list_attempts`, yet a damaged attempt hides no other: what could be read, and why the rest could not."""
+    found, faults = [], []
+    folders = [runs / experiment] if experiment is not None else sorted(runs.iterdir()) if runs.is_dir() else []
+    for path in (path for folder in folders if folder.is_dir() for path in attempt_folders(folder)):
+        try:
+            found.append(load_attempt(path))
+        except ReportgenError as fault:
+            faults.append(fault)
+    return found, faults
 
 
 def attempt_folders(folder: Path) -> list[Path]:

@@ -67,6 +67,7 @@ class Runner:
         answer, began_ns = Answer(), time.monotonic_ns()
         try:
             with WorkerProcess(job_file, log_file, worker_environment(attempt_id, job.variables)) as process:
+                answer.facts["pid"] = process.pid
                 self._listen(process, answer)
         finally:
             job_file.unlink(missing_ok=True)

@@ -18,6 +18,7 @@ from reportgen.measure.identity import first_difference
 from reportgen.measure.job import Job
 from reportgen.measure.jobs import Bench, Frame, layout_facts
 from reportgen.measure.ledger import REPLACES, Ledger, Turn, read_ledger
+from reportgen.measure.opening import digest_of
 from reportgen.measure.order import Schedule, schedule
 from reportgen.measure.watching import Watch
 from reportgen.model.record import Repetition
@@ -135,12 +136,15 @@ class Campaign:
             )
 
     def _bracketed(self, job: Job, name: str) -> tuple[Answer, str | None]:
-        """Run a job between two hash brackets; the sentence tells what differs from the attempt's first bracket."""
-        _refuse_change(first_difference(self.header.hashes, self.bracket()))
+        """Run a job between two hash brackets, which its facts keep; the sentence tells what differs from the attempt's first."""
+        before = self.bracket()
+        _refuse_change(first_difference(self.header.hashes, before))
         logs = self.journal.artifacts / "logs"
         logs.mkdir(exist_ok=True)
         answer = self.runner.run(job, name, logs, self.header.id)
-        return answer, first_difference(self.header.hashes, self.bracket())
+        after = self.bracket()
+        answer.facts["hash_bracket"] = {"before": digest_of(before), "after": digest_of(after)}
+        return answer, first_difference(self.header.hashes, after)
 
     def _frame(self) -> Frame:
         return Frame(self.header.id, self.schedule, self._origin_ns)

@@ -138,7 +138,7 @@ def open_header(project: Project, experiment: ExperimentFolder, attempt_id: str)
 
 
 def digest_of(binaries: Mapping[str, str]) -> str:
-    r"""SHA-256 of the lines ``arm\0hash``, sorted: names a whole set of binaries."""
+    r"""SHA-256 of the lines ``name\0hash``, sorted: names a whole set of binaries, or a hash bracket."""
     return hashlib.sha256(
         "".join(f"{arm}\0{sha256}\n" for arm, sha256 in sorted(binaries.items())).encode()
     ).hexdigest()

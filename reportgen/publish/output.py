@@ -1,19 +1,23 @@
-"""Writing a site: only bytes that differ, and nothing stale stays."""
+"""Writing a site: only bytes that differ, and nothing stale stays.
+
+The marker lists what a build wrote, and the next one removes nothing else: a file that somebody put beside stays.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from reportgen.errors import InputError
 
 MARKER = ".reportgen-site"
-_MARKED = b"Built by reportgen. Files here are replaced and removed by the next build.\n"
+_HEADING = "Built by reportgen. The files listed here are replaced, or removed, by the next build."
 
 
 def write_site(out: Path, files: Mapping[str, bytes | Path]) -> tuple[int, int]:
-    """Make ``out`` hold exactly ``files`` (content, or a file to copy, by address); return counts written and removed.
+    """Make ``out`` hold ``files`` (content, or a file to copy, by address) and nothing that an earlier build wrote.
+
+    Returns counts written and removed.
 
     Raises
     ------
@@ -24,10 +28,11 @@ def write_site(out: Path, files: Mapping[str, bytes | Path]) -> tuple[int, int]:
         raise InputError("is no folder", where=str(out), remedy="name another with --out")
     if out.is_dir() and any(out.iterdir()) and not (out / MARKER).is_file():
         raise InputError("holds files that are no built site", where=str(out), remedy="name another folder with --out")
-    wanted = {MARKER: _MARKED, **files}
+    marked = "\n".join([_HEADING, *sorted(files), ""]).encode()
+    wanted: dict[str, bytes | Path] = {**files, MARKER: marked}
     try:
         out.mkdir(parents=True, exist_ok=True)
-        removed = _prune(out, wanted)
+        removed = _prune(out, _stale(out, files))
         written = sum(_write(out / address, wanted[address]) for address in sorted(wanted))
     except OSError as fault:
         where = str(fault.filename or out)
@@ -46,19 +51,23 @@ def _write(path: Path, content: bytes | Path) -> bool:
     return True
 
 
-def _prune(out: Path, wanted: Mapping[str, object]) -> int:
-    """Remove what is not wanted, folders that then are empty, and what stands in the way of a wanted folder."""
+def _stale(out: Path, files: Mapping[str, object]) -> list[Path]:
+    """Files of the last build that this one does not have; an address that leads out of ``out`` is none of them."""
+    marker = out / MARKER
+    listed = marker.read_text(encoding="utf-8").splitlines()[1:] if marker.is_file() else []
+    inside = [address for address in listed if address not in files and ".." not in Path(address).parts]
+    return [out / address for address in inside if not Path(address).is_absolute()]
+
+
+def _prune(out: Path, stale: Sequence[Path]) -> int:
+    """Remove stale files, and the folders that then are empty."""
     removed = 0
-    for folder, names, files in os.walk(out, topdown=False):
-        here = Path(folder)
-        for name in files:
-            if (here / name).relative_to(out).as_posix() not in wanted:
-                (here / name).unlink()
-                removed += 1
-        for name in names:
-            inner = here / name
-            if inner.is_symlink():
-                inner.unlink()
-            elif not any(inner.iterdir()):
-                inner.rmdir()
+    for path in stale:
+        if path.is_file() or path.is_symlink():
+            path.unlink()
+            removed += 1
+        folder = path.parent
+        while folder != out and folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+            folder = folder.parent
     return removed

@@ -52,7 +52,7 @@ def test_simulated_times_follow_the_table_and_repeat(lab: Lab) -> None:
 
 
 def test_orders_are_balanced_mirrored_and_drawn_anew(lab: Lab) -> None:
-    """The second pass is the first one's mirror in every block; blocks and orders change between repetitions."""
+    """The second pass mirrors the first in every block; every process is another, with other orders, between equal hashes."""
     lab.write(backend="fake", sizes="[8, 16, 24]", repetitions=4)
     attempt = lab.load(lab.run())
     scored = attempt.batches[~attempt.batches["warmup"]]
@@ -62,6 +62,9 @@ def test_orders_are_balanced_mirrored_and_drawn_anew(lab: Lab) -> None:
         assert block["started_ns"].is_monotonic_increasing
     orders = [one.facts["orders"]["n=8"] for one in attempt.repetitions if one.repetition]
     assert len({tuple(order) for order in orders}) == len(orders)
+    brackets = [one.facts["hash_bracket"] for one in attempt.repetitions]
+    assert {(one["before"], one["after"]) for one in brackets} == {(brackets[0]["before"],) * 2}
+    assert len({one.facts["pid"] for one in attempt.repetitions}) == len(attempt.repetitions)
     layouts = [one.facts["layout"] for one in attempt.repetitions]
     assert len({tuple(map(tuple, one["padding_bytes"].values())) for one in layouts}) == len(layouts)
 

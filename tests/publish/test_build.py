@@ -59,9 +59,8 @@ def test_an_unchanged_build_writes_nothing_and_a_touched_attempt_only_its_depend
     again = build(project, lab / "public", strict=True)
     assert (0, 0) == (again.written, again.removed)
     (lab / "public" / "report" / "index.html").write_text("spoilt", "utf-8")
-    (lab / "public" / "stray.txt").write_text("stray", "utf-8")
     mended = build(project, lab / "public", strict=True)
-    assert (1, 1) == (mended.written, mended.removed)
+    assert (1, 0) == (mended.written, mended.removed)
     assert tree(built.out) == tree(lab / "public")
     before = {path: path.stat().st_mtime_ns for path in (lab / "public" / "records" / "sample").rglob("*")}
     exclude(next((lab / "runs" / PRETEND).iterdir()), "a test of the tools")
@@ -115,6 +114,22 @@ def test_a_folder_that_is_no_site_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no built site"):
         build(project, tmp_path / "home", strict=False)
     assert "dear" == (tmp_path / "home" / "letter.txt").read_text("utf-8")
+
+
+def test_what_others_put_into_a_built_site_stays(tmp_path: Path) -> None:
+    """The next build removes what the last one wrote and nothing else."""
+    page = "+++\ntitle = 'Soon gone'\naddress = 'gone/'\nkind = 'finding'\nsummary = ''\ndate = 2026-01-01\n+++\n\nWords.\n"
+    home = HOME.split("Read the")[0]
+    project = make_lab(tmp_path / "lab", {"index.md": home, "gone.md": page}, measured=False)
+    build(project, tmp_path / "out", strict=False)
+    (tmp_path / "out" / "gone" / "thesis.txt").write_text("mine", "utf-8")
+    (tmp_path / "out" / ".git").mkdir()
+    (tmp_path / "out" / ".git" / "HEAD").write_text("ref", "utf-8")
+    (project.site / "gone.md").unlink()
+    build(project, tmp_path / "out", strict=False)
+    assert not (tmp_path / "out" / "gone" / "index.html").exists()
+    assert "mine" == (tmp_path / "out" / "gone" / "thesis.txt").read_text("utf-8")
+    assert "ref" == (tmp_path / "out" / ".git" / "HEAD").read_text("utf-8")
 
 
 class Texts(HTMLParser):
