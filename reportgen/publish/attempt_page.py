@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reportgen.publish import attempt_tables, lookup, record_files, wording
+from reportgen.model.record import Status
+from reportgen.publish import attempt_tables, derivations, lookup, record_files, tables, wording
 from reportgen.publish.attempt_tables import status_cell
 from reportgen.publish.context import (
     AttemptPage,
@@ -21,9 +22,18 @@ from reportgen.publish.context import (
     Table,
 )
 from reportgen.publish.frames import LEDGER, Subject
-from reportgen.publish.library import root_of
+from reportgen.publish.library import Library, root_of
 from reportgen.publish.tables import checks_table, figure, word
 from reportgen.publish.view import SIMULATED, AttemptView, RecordView
+
+BESIDE = (
+    "What the rows of this attempt say by themselves. No record and no report uses these figures: they are here so that "
+    "its status and the reason for it can be checked."
+)
+REPLICATION = (
+    "What the rows of this attempt say by themselves. A record speaks through the earliest scored attempt of each device; "
+    "this one came later and stands beside it, so no report uses these figures."
+)
 
 
 def subject(attempt: AttemptView) -> Subject:
@@ -40,23 +50,42 @@ def subject(attempt: AttemptView) -> Subject:
     )
 
 
-def build(attempt: AttemptView, frame: Frame, record: RecordView | None) -> AttemptPage:
+def build(attempt: AttemptView, frame: Frame, record: RecordView | None, library: Library) -> AttemptPage:
     """Build the page's context."""
+    alone = library.alone.get(attempt.address)
     leads = None if record is None else Link(record.name, root_of(attempt.address) + record.address)
     return AttemptPage(
         frame=frame,
         status=attempt.status.value,
         reason=attempt.reason,
+        resumed=attempt_tables.resumed(attempt),
         record=leads,
         facts=(
             FactGroup("What happened", _facts(attempt)),
             *attempt_tables.groups(attempt.manifest),
         ),
+        alone_words=REPLICATION if attempt.status is Status.SCORED else BESIDE,
+        alone=() if alone is None else _alone(alone),
         checks=checks_table(attempt.checks),
         telemetry=attempt_tables.readings(attempt),
         notes=attempt_tables.notes(attempt),
         events=attempt_tables.events(attempt),
         files=attempt_tables.files(attempt),
+    )
+
+
+def _alone(record: RecordView) -> tuple[Table, ...]:
+    """Show noise and verdicts of one attempt's rows, each figure with its derivation on the same page."""
+    return tuple(
+        table
+        for piece in lookup.slices(record)
+        for table in (
+            tables.noise(record, piece, ""),
+            tables.changes(record, piece, ""),
+            derivations.noise(record, piece),
+            derivations.comparisons(record, piece),
+        )
+        if table.rows
     )
 
 

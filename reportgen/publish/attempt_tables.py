@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from reportgen.model.record import Manifest, Status
 from reportgen.publish import wording
 from reportgen.publish.context import Cell, Column, Fact, FactGroup, Row, Table
+from reportgen.publish.library import root_of
 from reportgen.publish.tables import NOTHING, code, figure, word
 from reportgen.publish.view import AttemptView, ReadingLine
 
@@ -47,7 +49,7 @@ def _flat(prefix: str, values: Mapping[str, Any]) -> list[Fact]:
         if isinstance(value, dict):
             facts += _flat(f"{prefix}{key} ", value)
         else:
-            facts.append(Fact(f"{prefix}{key}".replace("_", " "), _said(value), code=isinstance(value, str)))
+            facts.append(Fact(f"{prefix}{key}", _said(value), code=isinstance(value, str), name=True))
     return facts
 
 
@@ -105,7 +107,10 @@ def hashes(manifests: Sequence[Manifest]) -> Table:
 def files(attempt: AttemptView) -> Table:
     """List the archived files of an attempt."""
     rows = tuple(
-        Row(code(file.path), (figure(wording.count(file.length_bytes), file.length_bytes), code(file.sha256)))
+        Row(
+            code(file.path, href=root_of(attempt.address) + quote(attempt.published + file.path)),
+            (figure(wording.count(file.length_bytes), file.length_bytes), code(file.sha256)),
+        )
         for file in attempt.files
     )
     columns = (Column("bytes", figure=True), Column("SHA-256"))
@@ -122,7 +127,23 @@ def events(attempt: AttemptView) -> Table:
 
 
 def _facts_said(facts: Mapping[str, Any]) -> list[str]:
-    return [f"{fact.term} {fact.text}" for fact in _flat("", facts)]
+    """Say the facts of an event; what is empty or absent is left out."""
+    known = {key: value for key, value in facts.items() if value not in (None, "", [], {})}
+    return [f"{fact.term}: {fact.text}" for fact in _flat("", known)]
+
+
+def resumed(attempt: AttemptView) -> str:
+    """Say how often an attempt was taken up again, and after how many whole repetitions; empty for never."""
+    done, places = 0, []
+    for event in attempt.events:
+        done += event.event == "repetition" and not event.facts.get("left_out")
+        places += [wording.count(done)] if event.event == "resumed" else []
+    if not places:
+        return ""
+    times = "once" if len(places) == 1 else f"{wording.count(len(places))} times"
+    return (
+        f"{times}, after {wording.names(places)} of {wording.count(attempt.manifest.repetitions_planned)} repetitions"
+    )
 
 
 def notes(attempt: AttemptView) -> Table:

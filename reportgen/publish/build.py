@@ -21,7 +21,7 @@ class BuildReport:
     """What a build did.
 
     ``out`` names the folder, ``pages`` counts the HTML pages of the site, ``written`` and ``removed`` the files changed
-    there. What is wrong stands in ``problems`` of a strict build, which then wrote nothing, and in ``warnings`` of any
+    there, ``nothing_written`` tells that the folder was left as it was found. What is wrong stands in ``problems`` of a strict build, which then wrote nothing, and in ``warnings`` of any
     other.
     """
 
@@ -31,6 +31,7 @@ class BuildReport:
     removed: int
     warnings: tuple[Problem, ...] = ()
     problems: tuple[Problem, ...] = ()
+    nothing_written: bool = False
 
     @property
     def failed(self) -> bool:
@@ -54,7 +55,7 @@ def build(project: Project, out: Path, *, strict: bool) -> BuildReport:
         return replace(known, written=0, removed=0)
     site = gather_site(project)
     if strict and site.problems:
-        return BuildReport(str(out), site.pages, 0, 0, problems=site.problems)
+        return BuildReport(str(out), site.pages, 0, 0, problems=site.problems, nothing_written=True)
     written, removed = write_site(out, site.files)
     report = BuildReport(str(out), site.pages, written, removed, warnings=site.problems)
     stamp.write(report)

@@ -17,4 +17,4 @@ def check(project: Project) -> BuildReport:
         An attempt of the archive is damaged.
     """
     site = gather_site(project)
-    return BuildReport("memory, nothing written", site.pages, 0, 0, problems=site.problems)
+    return BuildReport("memory, nothing written", site.pages, 0, 0, problems=site.problems, nothing_written=True)

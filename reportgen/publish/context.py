@@ -117,13 +117,14 @@ class Figure:
 
 @dataclass(frozen=True)
 class Fact:
-    """A term and what holds of it; ``code`` sets it in fixed width, ``value`` is machine-readable."""
+    """A term and what holds of it; ``code`` sets that in fixed width, ``name`` the term; ``value`` is machine-readable."""
 
     term: str
     text: str
     value: str = ""
     code: bool = False
     anchor: str = ""
+    name: bool = False
 
 
 @dataclass(frozen=True)
@@ -238,6 +239,7 @@ class RecordPage:
     telemetry: tuple[Table, ...]
     hashes: Table
     attempts: Table
+    replications: tuple[Table, ...]
     downloads: tuple[Download, ...]
 
 
@@ -248,8 +250,11 @@ class AttemptPage:
     frame: Frame
     status: str
     reason: str
+    resumed: str
     record: Link | None
     facts: tuple[FactGroup, ...]
+    alone_words: str
+    alone: tuple[Table, ...]
     checks: Table
     telemetry: Table
     notes: Table

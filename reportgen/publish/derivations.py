@@ -35,15 +35,54 @@ def _columns(*names: str, words: tuple[str, ...] = ()) -> tuple[Column, ...]:
 def comparisons(record: RecordView, piece: Slice) -> Table:
     """Derive headline, estimate and interval of every comparison of a slice, nulls included."""
     found = [one for one in record.result.comparisons if one.slice == piece.name]
-    names = ("against", "headline", "estimate", "low", "high", "ranks", "coverage", "bootstrap", "verdict")
+    names = (
+        "against",
+        "headline",
+        "estimate",
+        "low",
+        "high",
+        "ranks",
+        "coverage",
+        "bootstrap",
+        "verdict",
+        "made of the rows",
+    )
     return Table(
         caption=f"Comparisons: {wording.slice_name(piece.name)}",
         stub="Arm",
-        columns=_columns(*names, words=("against", "verdict")),
-        rows=tuple(Row(code(one.arm), _comparison_cells(one), anchor=lookup.comparison_anchor(one)) for one in found),
+        columns=_columns(*names, words=("against", "verdict", "made of the rows")),
+        rows=tuple(
+            Row(
+                code(one.arm),
+                (*_comparison_cells(one), word(rows_of(record, one), tone="rows")),
+                anchor=lookup.comparison_anchor(one),
+            )
+            for one in found
+        ),
         note=f"{_margin_said(found)}{wording.DIRECTION.capitalize()}. Ranks: of the ordered process values. Bootstrap: of the headline, over whole processes; it describes these fixtures "
         "and decides nothing.",
     )
+
+
+def rows_of(record: RecordView, one: ComparisonResult) -> str:
+    """Say which rows of the published CSV file a comparison is made of."""
+    values = [f"{axis}={value}" for axis, value in _piece(record, one).values.items()]
+    inside = {fixture.name for fixture in record.plan.fixtures if set(values) <= set(fixture.name.split(","))}
+    named = f"with {','.join(values)}" if values else "any"
+    if inside != set(one.fixtures):
+        named = f"in {{{', '.join(one.fixtures)}}}"
+    lost = [
+        f", without repetition {entry['repetition']} of attempt {attempt.manifest.id}"
+        for attempt in record.attempts
+        for entry in attempt.manifest.left_out
+    ]
+    arms = f"{{{one.arm}, {one.baseline}}}"
+    return f"batches.csv: mode = process, warmup = false, tag empty, arm in {arms}, fixture {named}{''.join(lost)}"
+
+
+def _piece(record: RecordView, one: ComparisonResult) -> Slice:
+    name = one.slice.partition(lookup.MODEL_MARK)[0]
+    return next(piece for piece in record.plan.slices if piece.name == name)
 
 
 def _margin_said(found: list[ComparisonResult]) -> str:

@@ -29,5 +29,10 @@ def _family_said(baseline: str, found: Sequence[ComparisonResult]) -> str:
     if not found:
         return f"No verdict against {baseline} is faster or slower."
     stand = sum(one.holm_p is not None and one.holm_p <= ERROR_RATE for one in found)
-    verb, verdicts = ("stands" if stand == 1 else "stand"), "verdict" if len(found) == 1 else "verdicts"
-    return f"After Holm at {100 * ERROR_RATE:.0f}% {stand} of the {len(found)} faster or slower {verdicts} against {baseline} {verb}."
+    read = f"After Holm at {100 * ERROR_RATE:.0f}%,"
+    if len(found) == 1:
+        return f"{read} the one faster or slower verdict against {baseline} {'stands' if stand else 'does not stand'}."
+    return (
+        f"{read} {stand or 'none'} of the {len(found)} faster or slower verdicts against {baseline} "
+        f"{'stands' if stand == 1 else 'stand'}."
+    )

@@ -11,8 +11,9 @@ from reportgen.archive import layout
 from reportgen.archive.load import Attempt, list_attempts
 from reportgen.archive.select import Record, records
 from reportgen.archive.sums import files_under, sha256_of
-from reportgen.errors import InputError
+from reportgen.errors import InputError, ReportgenError
 from reportgen.model.experiment import Experiment
+from reportgen.model.record import Kind
 from reportgen.model.result import Result
 from reportgen.project import Project, experiment_folders, read_experiment
 from reportgen.publish import downloads, lookup, reading
@@ -22,7 +23,9 @@ from reportgen.publish.library import Library
 from reportgen.publish.problems import Problem
 from reportgen.publish.stamp import libraries_digest, tree_digest
 from reportgen.publish.view import AttemptView, FileFact, RecordView
-from reportgen.scoring import score
+from reportgen.scoring import score, score_attempts
+
+ARCHIVE = "runs/"
 
 
 class Drawer:
@@ -61,15 +64,14 @@ class Gathered:
         self._code = code_digest()
         self.files: dict[str, Path] = {}
         self.problems: list[Problem] = []
+        self.alone: dict[str, RecordView] = {}
         self.drawer = Drawer(cache)
         attempts = list_attempts(project.runs)
         found = records(attempts)
         views = tuple(self._record(record) for record in found)
         taken = {attempt.path for record in found for attempt in _all_attempts(record)}
-        rest = tuple(
-            self._attempt(attempt, f"attempts/{attempt.id}/") for attempt in attempts if attempt.path not in taken
-        )
-        self.library = Library(views, rest, self._experiments(project), self.drawer)
+        rest = tuple(self._beside([one for one in attempts if one.path not in taken], ""))
+        self.library = Library(views, rest, self._experiments(project), self.drawer, self.alone)
 
     def _experiments(self, project: Project) -> dict[str, Experiment]:
         declared = {}
@@ -80,9 +82,9 @@ class Gathered:
                 self.problems.append(Problem(folder.toml.relative_to(project.root).as_posix(), fault.what))
         return declared
 
-    def _attempt(self, attempt: Attempt, address: str) -> AttemptView:
-        key = digest([self._code, address, *_identity(attempt)])
-        view = self._cache.struct("attempts", key, AttemptView, lambda: reading.view(attempt, address))
+    def _attempt(self, attempt: Attempt, address: str, published: str) -> AttemptView:
+        key = digest([self._code, address, published, *_identity(attempt)])
+        view = self._cache.struct("attempts", key, AttemptView, lambda: reading.view(attempt, address, published))
         where = f"runs/{attempt.manifest.experiment}/{attempt.path.name}"
         self.problems += [Problem(where, damage) for damage in view.damage]
         return view
@@ -98,14 +100,44 @@ class Gathered:
             current=record.current,
             plan=record.plan,
             result=result,
-            attempts=self._attempts(record.attempts, address),
-            replications=self._attempts(record.replications, address),
-            others=self._attempts(record.others, address),
+            attempts=[
+                self._attempt(one, f"{address}attempts/{one.id}/", f"{address}{one.id}/") for one in record.attempts
+            ],
+            replications=self._beside(record.replications, address),
+            others=self._beside(record.others, address),
             downloads=self._downloads(record, result, address, key),
         )
 
-    def _attempts(self, attempts: Iterable[Attempt], address: str) -> list[AttemptView]:
-        return [self._attempt(attempt, f"{address}attempts/{attempt.id}/") for attempt in attempts]
+    def _beside(self, attempts: Iterable[Attempt], address: str) -> list[AttemptView]:
+        """Take attempts that no record speaks through: their files are published as they lie in the archive."""
+        views = []
+        for attempt in attempts:
+            published = f"{ARCHIVE}{attempt.manifest.experiment}/{attempt.path.name}/"
+            view = self._attempt(attempt, f"{address}attempts/{attempt.id}/", published)
+            self.files.update({published + file.path: attempt.path / file.path for file in view.files})
+            self._score_alone(attempt, view)
+            views.append(view)
+        return views
+
+    def _score_alone(self, attempt: Attempt, view: AttemptView) -> None:
+        """Compute what a timing attempt would say by itself, where its rows allow it."""
+        if attempt.manifest.kind is not Kind.TIMING or not attempt.manifest.counts.batches:
+            return
+        key = digest([self._code, *_identity(attempt)])
+        try:
+            result = self._cache.struct("alone", key, Result, lambda: score_attempts(attempt.plan, [attempt]))
+        except ReportgenError:
+            return  # Rows that are no whole matrix of the plan are listed, and say nothing.
+        self.alone[view.address] = RecordView(
+            experiment=attempt.manifest.experiment,
+            slug=attempt.manifest.plan[:6],
+            address=view.address,
+            current=False,
+            plan=attempt.plan,
+            result=result,
+            attempts=[view],
+            replications=[],
+        )
 
     def _downloads(self, record: Record, result: Result, address: str, key: str) -> list[FileFact]:
         licence = self._licence

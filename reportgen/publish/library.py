@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from markupsafe import Markup
@@ -16,12 +16,16 @@ from reportgen.publish.view import AttemptView, RecordView
 
 @dataclass(frozen=True)
 class Library:
-    """Everything measured and declared. ``draw`` gives a chart's inline SVG; ``attempts`` are those of no record."""
+    """Everything measured and declared. ``draw`` gives a chart's inline SVG; ``attempts`` are those of no record.
+
+    ``alone`` holds, by the address of an attempt's page, what a timing attempt that no record uses would say by itself.
+    """
 
     records: tuple[RecordView, ...]
     attempts: tuple[AttemptView, ...]
     experiments: Mapping[str, Experiment]
     draw: Callable[[Chart], str]
+    alone: Mapping[str, RecordView] = field(default_factory=dict)
 
     def record(self, name: str) -> RecordView:
         """Find a record: ``q6k_dot`` for the current one, ``q6k_dot@1a2b3c`` for one that a page pins.
@@ -53,6 +57,11 @@ class Library:
             known = ", ".join(sorted(self.experiments)) or "none"
             raise InputError(f"no experiment {name!r}", remedy=f"experiments are: {known}")
         return self.experiments[name]
+
+    def attempts_beside(self) -> list[AttemptView]:
+        """Every attempt that no record speaks through, by experiment and id."""
+        speaking = {attempt.address for record in self.records for attempt in record.attempts}
+        return [attempt for attempt in self.all_attempts() if attempt.address not in speaking]
 
     def all_attempts(self) -> list[AttemptView]:
         """Every attempt of every kind and status, by experiment and id."""

@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from reportgen.archive import layout
 from reportgen.archive.load import Attempt
-from reportgen.archive.sums import check_sums, read_sums
+from reportgen.archive.sums import check_sums, files_under, read_sums, sha256_of
 from reportgen.publish.view import AttemptView, CheckLine, FileFact, ReadingLine
 
 READINGS = (
@@ -21,8 +20,8 @@ READINGS = (
 CHECKED = ["arm", "against", "kind", "when"]
 
 
-def view(attempt: Attempt, address: str) -> AttemptView:
-    """Take what the pages of an attempt show.
+def view(attempt: Attempt, address: str, published: str) -> AttemptView:
+    """Take what the pages of an attempt show; its files are ``published`` in that folder of the site.
 
     Raises
     ------
@@ -45,6 +44,7 @@ def view(attempt: Attempt, address: str) -> AttemptView:
         throttled=sorted({str(reason) for reason in throttled if reason}),
         files=_files(attempt),
         damage=check_sums(attempt.path) if attempt.sealed else [],
+        published=published,
     )
 
 
@@ -92,11 +92,8 @@ def _readings(batches: pd.DataFrame) -> list[ReadingLine]:
 
 
 def _files(attempt: Attempt) -> list[FileFact]:
-    if not attempt.sealed:
-        return []
-    sums = read_sums(attempt.path)
+    sums = read_sums(attempt.path) if attempt.sealed else {}
     return [
-        FileFact(name, (attempt.path / name).stat().st_size, digest)
-        for name, digest in sorted(sums.items())
-        if name != layout.SUMS and (attempt.path / name).is_file()
+        FileFact(name, (attempt.path / name).stat().st_size, sums.get(name) or sha256_of(attempt.path / name))
+        for name in files_under(attempt.path)
     ]

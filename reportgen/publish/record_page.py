@@ -8,6 +8,7 @@ from reportgen.publish.context import Column, Figure, Frame, Link, RecordPage, R
 from reportgen.publish.figures import figures
 from reportgen.publish.frames import Subject
 from reportgen.publish.library import Library, root_of
+from reportgen.publish.replications import replications
 from reportgen.publish.tables import code, figure, word
 from reportgen.publish.view import RecordView
 
@@ -61,6 +62,7 @@ def build(record: RecordView, frame: Frame, report: Link | None, library: Librar
         telemetry=tuple(readings(attempt) for attempt in record.attempts),
         hashes=hashes([attempt.manifest for attempt in record.attempts]),
         attempts=_attempts(record),
+        replications=replications(record, library),
         downloads=record_files.downloads(record, "", everything=True),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,9 @@ from reportgen.publish.library import Library
 from reportgen.publish.markdown import SourcePage, read_page
 from reportgen.publish.problems import Problem
 from reportgen.publish.templates import Theme
-from reportgen.publish.text_page import render
+from reportgen.publish.text_page import default_home, render
 from reportgen.publish.theme_folders import theme_folders
-from reportgen.publish.view import RecordView
+from reportgen.publish.view import FileFact
 
 STATIC = "static"
 INDEX_VERSION = 1
@@ -52,7 +52,7 @@ def make_site(project: Project, cache: Cache) -> Site:
     assets = static_files([*reversed(folders), project.site])
     figures = {f"figures/{name}.svg": svg.standalone(drawn).encode() for name, drawn in gathered.drawer.drawn.items()}
     files: dict[str, bytes | Path] = {**assets, **figures, **gathered.files, **pages}
-    files[f"{CATALOGUE}index.json"] = index(gathered.library.records)
+    files[f"{CATALOGUE}index.json"] = index(gathered.library)
     problems = [*gathered.problems, *maker.problems]
     problems += links.check(pages, set(files), {page.front.address: page for page in sources})
     return Site(files, len(pages), tuple(sorted(problems)))
@@ -96,6 +96,9 @@ class _Maker:
             template, context, problems = render(page, self._library, self._theme, (self._framer, reports))
             self.problems += problems
             self._add(page.front.address, template, context, page.source)
+        if all(page.front.address for page in sources):
+            home = default_home(sources, self._library, (self._framer, reports))
+            self._add("", "home.html", home, "site")
 
     def add_records(self, sources: list[SourcePage]) -> None:
         """Add the page of each record."""
@@ -113,7 +116,7 @@ class _Maker:
         attempts = self._library.all_attempts()
         for attempt in attempts:
             frame = self._framer.frame(attempt_page.subject(attempt))
-            page = attempt_page.build(attempt, frame, records.get(attempt.address))
+            page = attempt_page.build(attempt, frame, records.get(attempt.address), self._library)
             self._add(attempt.address, "attempt.html", page, attempt.manifest.id)
         subject = attempt_page.ledger_subject(attempts)
         self._add(
@@ -157,8 +160,8 @@ def _reports(sources: list[SourcePage], library: Library) -> dict[str, SourcePag
     return found
 
 
-def index(records: tuple[RecordView, ...]) -> bytes:
-    """List every published record with its files, bytes and SHA-256, for programs."""
+def index(library: Library) -> bytes:
+    """List every published record and, apart, every other attempt, with their files, bytes and SHA-256, for programs."""
     listed = [
         {
             "name": record.name,
@@ -170,12 +173,26 @@ def index(records: tuple[RecordView, ...]) -> bytes:
             "simulated": record.simulated,
             "devices": [{"id": one.manifest.device.id, "model": one.manifest.device.model} for one in record.attempts],
             "attempts": [one.manifest.id for one in record.attempts],
-            "files": [
-                {"path": record.address + file.path, "bytes": file.length_bytes, "sha256": file.sha256}
-                for file in record.downloads
-            ],
+            "files": _listed(record.address, record.downloads),
         }
-        for record in records
+        for record in library.records
     ]
-    data = msgspec.json.encode({"schema_version": INDEX_VERSION, "records": listed})
+    others = [
+        {
+            "id": attempt.manifest.id,
+            "experiment": attempt.manifest.experiment,
+            "status": attempt.status.value,
+            "reason": attempt.reason,
+            "page": attempt.address,
+            "address": attempt.published,
+            "files": _listed(attempt.published, attempt.files),
+        }
+        for attempt in library.attempts_beside()
+    ]
+    said = {"schema_version": INDEX_VERSION, "records": listed, "other_attempts": others}
+    data = msgspec.json.encode(said)
     return msgspec.json.format(data, indent=2) + b"\n"
+
+
+def _listed(folder: str, files: Sequence[FileFact]) -> list[dict[str, str | int]]:
+    return [{"path": folder + file.path, "bytes": file.length_bytes, "sha256": file.sha256} for file in files]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from markupsafe import Markup
 
 from reportgen.publish import answers, wording
 from reportgen.publish.bindings import Bindings
@@ -49,6 +51,19 @@ def render(
         return "home.html", HomePage(frame, body, studies(library, reports, frame.root)), problems
     lines = tuple(record_line(record, frame.root) for record in records)
     return "text.html", TextPage(frame, body, lines, _citation(page, framer, records)), problems
+
+
+def default_home(sources: Sequence[SourcePage], library: Library, surroundings: Surroundings) -> HomePage:
+    """Make the first page of a lab that has written none: its studies, and whatever else is written there."""
+    framer, reports = surroundings
+    date = max((page.front.date.isoformat() for page in sources), default="")
+    summary = "Every study of this lab, with its answer."
+    frame = framer.frame(Subject("", framer.settings.title, summary, "home", date, "site"))
+    listed = studies(library, reports, frame.root)
+    known = {frame.root + page.front.address: page.front.title for page in sources if page.front.kind != "method"}
+    others = [(href, title) for href, title in known.items() if href not in {study.href for study in listed}]
+    links = Markup("\n").join(Markup('<li><a href="{}">{}</a></li>').format(href, title) for href, title in others)
+    return HomePage(frame, Markup("<ul>\n{}\n</ul>").format(links) if others else Markup(""), listed)
 
 
 def _missing(page: SourcePage, library: Library, name: str) -> list[Problem]:

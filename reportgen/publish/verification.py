@@ -37,11 +37,20 @@ class IndexedRecord(msgspec.Struct, frozen=True):
     files: list[IndexedFile]
 
 
+class IndexedAttempt(msgspec.Struct, frozen=True):
+    """What ``data/index.json`` says of an attempt that no record speaks through; ``address`` is its folder in the site."""
+
+    id: str
+    address: str
+    files: list[IndexedFile]
+
+
 class Index(msgspec.Struct, frozen=True):
-    """``data/index.json``: every published record with its files."""
+    """``data/index.json``: every published record with its files, and apart the other attempts with theirs."""
 
     schema_version: int
     records: list[IndexedRecord]
+    other_attempts: list[IndexedAttempt] = []
 
 
 @dataclass(frozen=True)
@@ -114,6 +123,14 @@ def _verify_site(site: Path) -> VerificationReport:
             findings.append(f"{INDEX}: record {record.name}: address {record.address!r} leads out of the site")
             continue
         findings += [f"{record.address}{line}" for line in record_findings(site / record.address)]
+    for attempt in index.other_attempts:
+        checked.append(f"attempt {attempt.id}")
+        findings += [line for file in attempt.files for line in _indexed(site, file)]
+        if _leads_out(attempt.address):
+            findings.append(f"{INDEX}: attempt {attempt.id}: address {attempt.address!r} leads out of the site")
+            continue
+        folder = site / attempt.address
+        findings += [f"{attempt.address}{line.replace(f'{folder}/', '')}" for line in attempt_findings(folder)]
     return VerificationReport(tuple(checked), tuple(dict.fromkeys(findings)))
 
 

@@ -49,7 +49,10 @@ class ReadingLine(msgspec.Struct, frozen=True):
 
 
 class AttemptView(msgspec.Struct, frozen=True):
-    """One attempt; ``address`` is its page's path, ``damage`` says where its files differ from their archived hashes."""
+    """One attempt; ``address`` is its page's path, ``damage`` says where its files differ from their archived hashes.
+
+    ``published`` is the folder of the site that holds its archived ``files``.
+    """
 
     address: str
     folder: str
@@ -64,6 +67,7 @@ class AttemptView(msgspec.Struct, frozen=True):
     throttled: list[str]
     files: list[FileFact]
     damage: list[str] = []
+    published: str = ""
 
 
 class RecordView(msgspec.Struct, frozen=True):
