@@ -143,7 +143,11 @@ def outcome(finished: RunOutcome, said: str = "") -> RenderableType:
 def build(report: BuildReport) -> RenderableType:
     """Say what a build wrote and what it found."""
     lines = [Text(str(problem)) for problem in [*report.problems, *report.warnings]]
-    return Group(*lines, Text(f"{wording.plural(report.pages, 'page')} in {report.out}"))
+    pages = wording.plural(report.pages, "page")
+    if report.nothing_written:
+        found = wording.plural(len(lines), "finding")
+        return Group(*lines, Text(f"{pages} checked, {found}, nothing written"))
+    return Group(*lines, Text(f"{pages} in {report.out}"))
 
 
 def verification(report: VerificationReport) -> RenderableType:
