@@ -57,10 +57,13 @@ def read_notes(attempt: Path) -> tuple[Note, ...]:
 def _append(attempt: Path, kind: str, text: str) -> Note:
     if layout.is_open(attempt) or not (attempt / layout.MANIFEST).exists():
         raise InputError("is no sealed attempt", where=str(attempt), remedy="see `reportgen attempts`")
-    if not text.strip():
+    text = " ".join(text.split())
+    if not text.isprintable():
+        raise InputError("a note holds control characters", where=str(attempt), remedy="use plain words")
+    if not text:
         raise InputError("a note needs a text", where=str(attempt), remedy="say why with --reason")
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    note = Note(schema_version=SCHEMA_VERSION, at=now, kind=kind, text=text.strip())
+    note = Note(schema_version=SCHEMA_VERSION, at=now, kind=kind, text=text)
     path = layout.notes_file(attempt)
     try:
         with path.open("ab", buffering=0) as file:

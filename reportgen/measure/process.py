@@ -36,6 +36,9 @@ class Deadlines:
     end_s: float = 10.0
 
 
+_MOST_WORDS = 200
+
+
 class WorkerProcess:
     """One ``reportgen.measure.worker`` in a session and process group of its own. Use as a context manager."""
 
@@ -58,7 +61,7 @@ class WorkerProcess:
             raise
         finally:
             os.close(write_end)
-        self.at = "start"
+        self.at, self._log = "start", log_file
 
     @property
     def pid(self) -> int:
@@ -84,7 +87,7 @@ class WorkerProcess:
                 ready = {key.fd for key, _ in selector.select(limit_s)}
                 if not ready:
                     raise WorkerError(
-                        f"the timed process said nothing for {limit_s:g} s", where=self.at, remedy="see its log"
+                        f"the timed process said nothing for {limit_s:g} s", where=self.at, remedy=self._last_words()
                     )
                 if self._read_end not in ready:
                     continue
@@ -134,7 +137,9 @@ class WorkerProcess:
             message: Message = json.loads(line)
             kind = message["message"]
         except (ValueError, KeyError, TypeError) as fault:
-            raise WorkerError("the timed process answered nonsense", where=self.at, remedy="see its log") from fault
+            raise WorkerError(
+                "the timed process answered nonsense", where=self.at, remedy=self._last_words()
+            ) from fault
         if kind == "at":
             self.at = " ".join(
                 part
@@ -148,15 +153,20 @@ class WorkerProcess:
             raise WorkerError(
                 f"the timed process answered but did not end in {deadlines.end_s:g} s",
                 where=self.at,
-                remedy="see its log",
+                remedy=self._last_words(),
             )
 
     def _death(self, deadlines: Deadlines) -> WorkerError:
         status = self._exit_status(deadlines.end_s)
         if status is None:
-            return WorkerError("the timed process closed its descriptor", where=self.at, remedy="see its log")
+            return WorkerError("the timed process closed its descriptor", where=self.at, remedy=self._last_words())
         how = f"was killed by {_signal_name(-status)}" if status < 0 else f"ended with status {status} and no answer"
-        return WorkerError(f"the timed process {how}", where=self.at, remedy="see its log")
+        return WorkerError(f"the timed process {how}", where=self.at, remedy=self._last_words())
+
+    def _last_words(self) -> str:
+        """Give a user something to go by: the last line of the log, which itself may be gone when the error is read."""
+        lines = [line for line in self._log.read_text("utf-8", "replace").splitlines() if line.strip()]
+        return f"its last words: {lines[-1].strip()[:_MOST_WORDS]}" if lines else "mend what it was doing then"
 
     def _exit_status(self, patience_s: float) -> int | None:
         """Exit status (a signal's number negative) once the process ends, ``None`` if it does not.

@@ -94,3 +94,11 @@ def test_a_damaged_or_newer_note_is_named(tmp_path: Path) -> None:
     file.write_text(text.replace('"schema_version":1', '"schema_version":2', 1))
     with pytest.raises(SchemaVersionError, match=r"notes\.jsonl:1: schema_version 2 is newer"):
         load_attempt(attempt.path)
+
+
+def test_a_reason_is_one_printable_line(tmp_path: Path) -> None:
+    """Line breaks become spaces; what would steer a terminal is refused."""
+    attempt = sealed_attempt(tmp_path).path
+    with pytest.raises(InputError, match="control characters"):
+        exclude(attempt, "\x1b[2J")
+    assert exclude(attempt, " the fan\n was  off ").text == "the fan was off"
