@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 
 from reportgen.archive.load import Attempt
@@ -84,9 +85,10 @@ def _readings(batches: pd.DataFrame) -> list[ReadingLine]:
     lines = []
     for repetition, found in batches.groupby("repetition"):
         for name, unit, columns in READINGS:
-            values = pd.concat([found[column] for column in columns]).astype(float).dropna()
-            if not values.empty:
-                ends = float(values.min()), float(values.median()), float(values.max())
+            read = found[list(columns)].to_numpy(dtype=float)
+            values = read[~np.isnan(read)]
+            if values.size:
+                ends = float(values.min()), float(np.median(values)), float(values.max())
                 lines.append(ReadingLine(int(str(repetition)), name, unit, *ends))
     return lines
 
