@@ -12,6 +12,7 @@ SHA256SUMS together is caught by `reportgen verify` (which holds Parquet against
 import csv
 import hashlib
 import json
+import os
 import re
 import sys
 import tomllib
@@ -388,4 +389,9 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        status = main()
+        sys.stdout.flush()
+    except BrokenPipeError:  # The reader of the output left early, as `head` does.
+        os._exit(1)
+    sys.exit(status)
