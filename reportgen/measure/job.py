@@ -49,13 +49,22 @@ class JobFixture:
 
 
 @dataclass(frozen=True)
+class JobHarness:
+    """Another program that times the arms of this process, and what it is told."""
+
+    name: str
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class Job:
     """One process's work. Lists named ``*_order`` and ``orders`` are drawn by the controller and archived by it.
 
     ``buffer_order`` holds ``[fixture, set, name, padding_bytes]``, ``graph_order`` and ``check_order`` hold
     ``[fixture, arm]``, ``orders`` the arms of each timed fixture for the first pass. ``origin_ns`` is when the attempt began on
     the session's monotonic clock. ``work`` is the folder of references and inputs, outside the record. ``variables`` are
-    environment variables that the backend wants the process to begin with.
+    environment variables that the backend wants the process to begin with. ``mode`` is a ``model.experiment.Mode``, or the
+    name of the ``harness``, which then times ``orders`` once, without mirror. ``own_pids`` are the attempt's other processes.
     """
 
     kind: str
@@ -80,6 +89,9 @@ class Job:
     replays: dict[str, int] = field(default_factory=dict)
     hash_inputs: bool = False
     variables: dict[str, str] = field(default_factory=dict)
+    mode: str = "process"
+    harness: JobHarness | None = None
+    own_pids: list[int] = field(default_factory=list)
 
     def arm(self, name: str) -> JobArm:
         """Return the arm of that name."""
@@ -99,4 +111,5 @@ def read_job(path: Path) -> Job:
     facts = json.loads(path.read_text(encoding="utf-8"))
     facts["arms"] = [JobArm(**arm) for arm in facts["arms"]]
     facts["fixtures"] = [JobFixture(**fixture) for fixture in facts["fixtures"]]
+    facts["harness"] = JobHarness(**facts["harness"]) if facts["harness"] else None
     return Job(**facts)

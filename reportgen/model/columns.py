@@ -20,13 +20,15 @@ BATCHES = (
         "mode",
         "string",
         "",
-        "what a repetition redraws: process (a fresh process, the only mode that carries verdicts), layout or placement",
+        "what a repetition redraws: process (a fresh process, the only mode that carries verdicts), layout or placement; "
+        "in group harness the harness's name",
     ),
     Column(
         "group",
         "string",
         "",
-        "main, or peer for the processes that time the incumbent beside other people's implementations",
+        "main, peer for the processes that time the incumbent beside other people's implementations, or harness for those "
+        "in which another program times the arms",
     ),
     Column("fixture", "string", "", "the input setting, as axis=value pairs"),
     Column("arm", "string", "", "the version timed"),
@@ -37,9 +39,15 @@ BATCHES = (
         "launches",
         "int64",
         "",
-        "executions of the operation in the timed window: launches a graph times scored replays",
+        "executions of the operation in the timed window: launches a graph times scored replays; in group harness the "
+        "executions that the harness's figure rests on",
     ),
-    Column("elapsed_ns", "int64", "ns", "length of the timed window"),
+    Column(
+        "elapsed_ns",
+        "int64",
+        "ns",
+        "length of the timed window; in group harness the harness's time per execution times launches",
+    ),
     Column("started_ns", "int64", "ns", "start of the timed window on the monotonic clock, since the attempt began"),
     Column("warmup", "bool", "", "an opening or calibrating batch: archived, never scored"),
     Column("lead_in", "int32", "", "untimed replays of the same graph enqueued immediately before the timed window"),

@@ -16,6 +16,7 @@ import msgspec
 SCHEMA_VERSION = 1
 _MOST_BATCH_MS = 10_000
 _MOST_PADDING_MIB = 1024
+_FEWEST_COMPARED = 2
 AxisValue = str | int | float | bool
 
 _ARM_NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
@@ -34,6 +35,14 @@ class Role(enum.StrEnum):
     PROBE = "probe"
     PEER = "peer"
     FLOOR = "floor"
+
+
+class Mode(enum.StrEnum):
+    """What a repetition redraws: everything in a fresh process (the only mode that carries verdicts), the layout, or nothing."""
+
+    PROCESS = "process"
+    LAYOUT = "layout"
+    PLACEMENT = "placement"
 
 
 class GateKind(enum.StrEnum):
@@ -64,7 +73,8 @@ class Arm(_Noun, frozen=True, kw_only=True):
 
     ``file`` and ``symbol`` name its source and entry point; a null takes them from the arm it repeats (``of``).
     ``only`` limits the arm to fixtures whose axes have one of the listed values. ``bitwise`` asks for outputs
-    equal to the baseline's bit for bit (always so for nulls).
+    equal to the baseline's bit for bit (always so for nulls). ``planted`` is the share of additional work that a probe
+    was given on purpose: 0.01 does 1 % more, and 1 does all of it twice, which tells what share of the time the work is.
     """
 
     name: str
@@ -77,6 +87,7 @@ class Arm(_Noun, frozen=True, kw_only=True):
     control: str | None = None
     incumbent: str | None = None
     bitwise: bool = False
+    planted: float | None = None
     only: dict[str, list[AxisValue]] = {}
     source: Source | None = None
 
@@ -87,6 +98,8 @@ class Arm(_Noun, frozen=True, kw_only=True):
             )
         if (self.role is Role.NULL) != (self.of is not None):
             raise ValueError(f"arm {self.name!r}: `of` names the arm that a null repeats, and only a null has it")
+        if self.planted is not None and (self.role is not Role.PROBE or not 0 < self.planted <= 1):
+            raise ValueError(f"arm {self.name!r}: `planted` is a share of work in (0, 1], and only a probe has it")
         if self.file is not None and not _FILE_NAME.fullmatch(self.file):
             raise ValueError(
                 f"arm {self.name!r}: file {self.file!r} must be a plain file name in the experiment's folder"
@@ -136,6 +149,24 @@ class Gate(_Noun, frozen=True, kw_only=True):
             raise ValueError(f"gate {self.name!r}: threshold must be finite and repeats at least 1")
 
 
+class Harness(_Noun, frozen=True, kw_only=True):
+    """Another program that times some of the arms in processes of the same attempt, as its own documentation has it.
+
+    ``name`` is one of ``measure.harnesses``; each of the ``repetitions`` is a fresh process that asks it once for each of the
+    ``arms`` on each fixture that ``where`` selects. ``settings`` are passed to it. It carries no verdict.
+    """
+
+    name: str
+    arms: list[str]
+    repetitions: int = 4
+    where: dict[str, list[AxisValue]] = {}
+    settings: dict[str, int | float | str] = {}
+
+    def __post_init__(self) -> None:
+        if len(self.arms) < _FEWEST_COMPARED or self.repetitions < 1:
+            raise ValueError(f"harness {self.name!r}: name two arms or more, and at least 1 repetition")
+
+
 class Compile(_Noun, frozen=True, kw_only=True):
     """How sources become code; ``headers`` are further files that belong to the plan."""
 
@@ -161,12 +192,16 @@ class Exclusion(_Noun, frozen=True, kw_only=True):
 class Protocol(_Noun, frozen=True, kw_only=True):
     """How the matrix is measured. Times carry their unit in the name.
 
-    ``clock_warm_up_s`` bounds the time in which a process waits for a stable clock before its first batch.
+    ``clock_warm_up_s`` bounds the time in which a process waits for a stable clock before its first batch. Each of the
+    ``modes`` has ``repetitions`` of its own, interleaved in time. ``layout`` and ``placement`` begin a new process every
+    ``block_repetitions``, over which an A/A study forms one interval; it divides ``repetitions`` where there are several modes.
     """
 
     repetitions: int = 12
     spares: int = 2
     quick_repetitions: int = 2
+    modes: list[Mode] = msgspec.field(default_factory=lambda: [Mode.PROCESS])
+    block_repetitions: int = 12
     least_batch_ms: float = 1.0
     launches_per_graph: int = 1
     lead_in_replays: int = 1
@@ -181,6 +216,7 @@ class Protocol(_Noun, frozen=True, kw_only=True):
         counts = (self.repetitions, self.quick_repetitions, self.launches_per_graph, self.lead_in_replays)
         if min(counts) < 1 or self.spares < 0:
             raise ValueError("protocol counts must be at least 1, spares at least 0")
+        self._check_modes()
         if not 0 < self.least_batch_ms <= _MOST_BATCH_MS:
             raise ValueError("protocol.least_batch_ms must lie in (0, 10000]")
         if not 0 <= self.most_padding_mib <= _MOST_PADDING_MIB:
@@ -191,12 +227,20 @@ class Protocol(_Noun, frozen=True, kw_only=True):
             if not 0 < getattr(self, name) < math.inf:
                 raise ValueError(f"protocol.{name} must be a finite number of seconds above 0")
 
+    def _check_modes(self) -> None:
+        if Mode.PROCESS not in self.modes or len(set(self.modes)) != len(self.modes):
+            raise ValueError("protocol.modes must name process, and none twice")
+        if self.block_repetitions < 1 or (len(self.modes) > 1 and self.repetitions % self.block_repetitions):
+            raise ValueError(
+                "protocol.block_repetitions must divide protocol.repetitions where there are several modes"
+            )
+
 
 class Experiment(
     _Noun,
     frozen=True,
     kw_only=True,
-    rename={"arms": "arm", "fixtures": "fixture", "comparisons": "comparison", "gates": "gate"},
+    rename={"arms": "arm", "fixtures": "fixture", "comparisons": "comparison", "gates": "gate", "harnesses": "harness"},
 ):
     """``experiment.toml`` as a value: what was asked, before anything was measured."""
 
@@ -212,6 +256,7 @@ class Experiment(
     fixtures: list[ExtraFixture] = []
     comparisons: list[Comparison] = []
     gates: list[Gate] = []
+    harnesses: list[Harness] = []
     smallest_effect: float = 0.005
     seed: int = 1
     compile: Compile = msgspec.field(default_factory=Compile)
@@ -227,6 +272,7 @@ class Experiment(
             _check_axis(axis, values)
         _check_unique("arm", [arm.name for arm in self.arms])
         _check_unique("gate", [gate.name for gate in self.gates])
+        _check_unique("harness", [harness.name for harness in self.harnesses])
         _check_references(self)
 
 
@@ -267,6 +313,7 @@ def _check_references(experiment: Experiment) -> None:
         _check_filter("comparison: where", comparison.where, experiment)
     for gate in experiment.gates:
         _check_gate(gate, roles, experiment)
+    _check_harnesses(experiment, roles)
     _check_axes_named("slicing", experiment.slicing, experiment)
     for exclusion in experiment.exclude:
         _check_filter("exclude", exclusion, experiment)
@@ -275,6 +322,13 @@ def _check_references(experiment: Experiment) -> None:
             raise ValueError(f"fixture {extra.values} must give a value for every axis: {', '.join(experiment.axes)}")
         for axis, value in extra.values.items():
             _check_axis_value(axis, value)
+
+
+def _check_harnesses(experiment: Experiment, roles: dict[str, Role]) -> None:
+    for harness in experiment.harnesses:
+        for named in harness.arms:
+            _check_arm(f"harness {harness.name!r}: arms", named, roles)
+        _check_filter(f"harness {harness.name!r}: where", harness.where, experiment)
 
 
 def _check_gate(gate: Gate, roles: dict[str, Role], experiment: Experiment) -> None:

@@ -113,13 +113,17 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Repetition(msgspec.Struct, frozen=True, kw_only=True):
-    """What one process answered: the unit that the journal keeps. Row keys are those of ``model.columns``."""
+    """What one process answered: the unit that the journal keeps. Row keys are those of ``model.columns``.
+
+    ``mode`` is a ``Mode`` or the name of an outer harness; repetitions are numbered from 1 within it.
+    """
 
     repetition: int
     batches: list[dict[str, Any]]
     checks: list[dict[str, Any]]
     facts: dict[str, Any]
     left_out: str = ""
+    mode: str = "process"
 
 
 class RepetitionFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,3 +135,4 @@ class RepetitionFacts(msgspec.Struct, frozen=True, kw_only=True):
     batches: int
     checks: int
     facts: dict[str, Any]
+    mode: str = "process"
