@@ -224,7 +224,7 @@ KINDS = {
             ("atomics_clear", ("y",), (BINS // 256, 1), 256),
             ("atomics", ("keys", "y"), (KEYS // 1024, 1), 256),
         ],
-        launches=12,
+        launches=23,
         bytes=4 * (KEYS + BINS),
     ),
     "tiny": Kind(
@@ -232,7 +232,7 @@ KINDS = {
         outputs=_output(256),
         reference=_tiny_reference,
         calls=[("", ("x", "y"), (1, 1), 256)],
-        launches=240,
+        launches=330,
         bytes=4 * (1024 + 256),
     ),
     "softmax": Kind(
@@ -240,7 +240,7 @@ KINDS = {
         outputs=_output(ROWS * COLUMNS, "float32", relative=SOFTMAX_RELATIVE),
         reference=_softmax_reference,
         calls=[("softmax", ("x", "y"), (ROWS, 1), 256)],
-        launches=74,
+        launches=88,
         bytes=8 * ROWS * COLUMNS,
         flops=5 * ROWS * COLUMNS,
     ),
