@@ -9,8 +9,10 @@ import pandas as pd
 
 from reportgen.analysis.analyse import analyse
 from reportgen.analysis.pairing import DeviceRows
+from reportgen.archive.counting import left_out_numbers
 from reportgen.archive.load import Attempt
 from reportgen.archive.select import Record
+from reportgen.model.experiment import Mode
 from reportgen.model.plan import Plan
 from reportgen.model.result import Result
 
@@ -38,16 +40,19 @@ def score_attempts(plan: Plan, attempts: Sequence[Attempt]) -> Result:
     return analyse(
         plan,
         rows,
-        left_out=[device for device in left_out if len(device.batches)],
+        left_out=[device for device in left_out if (device.batches["mode"] == Mode.PROCESS).any()],
         frozen_at=min((moment for moment in frozen if moment), default=None),
     )
 
 
 def device_rows(attempt: Attempt, *, left_out: bool) -> DeviceRows:
-    """Take the scored batches of an attempt, or those of the repetitions that were left out of it."""
-    numbers = {int(entry["repetition"]) for entry in attempt.manifest.left_out}
+    """Take the scored batches of an attempt, of all its modes, or those of the repetitions that were left out of it."""
     batches = attempt.batches
-    chosen = ~batches["warmup"] & (batches["repetition"].isin(numbers) == left_out)
+    lost = pd.Series(data=False, index=batches.index)
+    for mode in batches["mode"].unique():
+        numbers = left_out_numbers(attempt.manifest.left_out, str(mode))
+        lost |= (batches["mode"] == mode) & batches["repetition"].isin(numbers)
+    chosen = ~batches["warmup"] & (lost == left_out)
     checks = attempt.checks
     return DeviceRows(
         device=attempt.manifest.device.id,
