@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from reportgen.calls import KernelCall
 from reportgen.measure.backends.session import Allocation, GraphSpec, Launch, Module, Session, Slot
 from reportgen.measure.channel import Channel
 from reportgen.measure.description import Description, Shapes
@@ -96,8 +97,15 @@ class Rig:
     def _allocation(self, fixture: str, index: int, name: str, padding_bytes: int) -> Allocation:
         return Allocation(Slot(fixture, index, name), self.shapes[fixture].sizes()[name], padding_bytes)
 
+    def single(self, fixture: str, arm: str) -> GraphSpec:
+        """Tell one execution of the operation on the first set."""
+        return GraphSpec(arm, fixture, (Launch(0, self._calls(fixture, arm)),))
+
     def _spec(self, fixture: str, arm: str) -> GraphSpec:
-        shapes, names = self.shapes[fixture], self.shapes[fixture].sizes()
-        calls = self.description.kernels(self.job.arm(arm).seen(), self.job.fixture(fixture).seen(), names)
-        launches = tuple(Launch(index % shapes.sets, calls) for index in range(self.launches(fixture)))
+        sets, calls = self.shapes[fixture].sets, self._calls(fixture, arm)
+        launches = tuple(Launch(index % sets, calls) for index in range(self.launches(fixture)))
         return GraphSpec(arm, fixture, launches)
+
+    def _calls(self, fixture: str, arm: str) -> tuple[KernelCall, ...]:
+        names = self.shapes[fixture].sizes()
+        return self.description.kernels(self.job.arm(arm).seen(), self.job.fixture(fixture).seen(), names)

@@ -20,6 +20,7 @@ from reportgen.calls import Buffer, KernelCall
 from reportgen.errors import InputError, ReportgenError, WorkerError
 from reportgen.measure.backends.cuda_arguments import exact, function_attributes
 from reportgen.measure.backends.cuda_clock import wake
+from reportgen.measure.backends.cuda_execution import CudaExecution, PreparedCall
 from reportgen.measure.backends.nvml import Gpu, open_nvml
 from reportgen.measure.backends.session import Allocation, Array, BatchTime, Bytes, GraphSpec, Module, Readings, Slot
 from reportgen.measure.job import Job
@@ -62,6 +63,7 @@ class CudaSession:
         self._functions: dict[tuple[str, str], Any] = {}
         self._attributes: dict[tuple[int, str], int] = {}
         self._places: dict[Slot, tuple[int, int]] = {}
+        self._executions: dict[tuple[str, str], CudaExecution] = {}
         self._harness = cuda.function.Module()
         with self._told("no kernel can be loaded", InputError, self._right_target()):
             self._harness.load(Path(job.options["harness"]).read_bytes())
@@ -145,6 +147,22 @@ class CudaSession:
             graph.upload(self._stream)
             self._stream.synchronize()
         return Captured(graph, f"a kernel of arm {spec.arm!r} failed on {spec.fixture}")
+
+    def execution(self, spec: GraphSpec) -> CudaExecution:
+        """Prepare the first launch of ``spec`` for streams of others: the functions, buffers and arguments of its graph."""
+        known = self._executions.get((spec.arm, spec.fixture))
+        if known is None:
+            first = spec.launches[0]
+            calls = [
+                PreparedCall.of(
+                    (self._function(spec.arm, call).ptr, *call.grid, *call.block, call.shared_bytes),
+                    self._arguments(Slot(spec.fixture, first.set, ""), call),
+                )
+                for call in first.calls
+            ]
+            known = CudaExecution(self._cupy.cuda.driver.launchKernel, calls)
+            self._executions[spec.arm, spec.fixture] = known
+        return known
 
     def replay(self, graph: Captured) -> None:
         """Replay once and wait."""
