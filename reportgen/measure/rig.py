@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from reportgen.measure.channel import Channel
 from reportgen.measure.description import Description, Shapes
 from reportgen.measure.job import Job
 from reportgen.measure.references import References, sha256
+
+Slots = tuple[Slot, ...]
 
 
 class Rig:
@@ -24,7 +27,8 @@ class Rig:
         self.description = Description(Path(job.experiment_file))
         self.shapes: dict[str, Shapes] = {}
         self.graphs: dict[tuple[str, str], Any] = {}
-        self.input_sums: dict[Slot, str] = {}
+        self._named: dict[tuple[str, tuple[str, ...]], Slots] = {}
+        self._input_sums: dict[tuple[str, int], dict[str, str]] = {}
 
     def build(self) -> None:
         """Load, allocate, upload, capture.
@@ -44,7 +48,6 @@ class Rig:
         for fixture in self.job.fixtures:
             self.channel.at("inputs", fixture.name)
             self.restore_inputs(fixture.name)
-            self.input_sums.update({slot: self.session.checksum(slot) for slot in self.input_slots(fixture.name)})
         for name, arm in self.job.graph_order:
             self.channel.at("capture", name, arm)
             self.graphs[name, arm] = self.session.capture(self._spec(name, arm))
@@ -68,31 +71,45 @@ class Rig:
         sets = self.shapes[fixture].sets
         return sets * -(-self.job.launches_per_graph // sets)
 
-    def input_slots(self, fixture: str) -> list[Slot]:
+    def input_slots(self, fixture: str) -> Slots:
         """Input buffers of every set of a fixture."""
-        shapes = self.shapes[fixture]
-        return [Slot(fixture, index, name) for index in range(shapes.sets) for name in shapes.inputs]
+        return self._slots(fixture, self.shapes[fixture].inputs)
 
-    def written_slots(self, fixture: str) -> list[Slot]:
+    def output_slots(self, fixture: str) -> Slots:
+        """Output buffers of every set of a fixture; those of one name in the order of the sets."""
+        return self._slots(fixture, self.shapes[fixture].outputs)
+
+    def written_slots(self, fixture: str) -> Slots:
         """Output and scratch buffers of every set of a fixture."""
-        shapes = self.shapes[fixture]
-        return [
-            Slot(fixture, index, name) for index in range(shapes.sets) for name in (*shapes.outputs, *shapes.scratch)
-        ]
+        return self._slots(fixture, [*self.shapes[fixture].outputs, *self.shapes[fixture].scratch])
 
     def restore_inputs(self, fixture: str, case: int = 0) -> None:
-        """Upload the inputs of every set: those that are timed, or those of another case."""
+        """Upload the inputs that are timed, or those of another case, into the first set and copy it to the others."""
         inputs = self.files.inputs(fixture, case)
-        for slot in self.input_slots(fixture):
-            self.session.upload(slot, inputs[slot.name])
+        for name, array in inputs.items():
+            first, *others = self._slots(fixture, [name])
+            self.session.upload(first, array)
+            self.session.copy(first, others)
+        if (fixture, case) not in self._input_sums:
+            sums = self.session.checksums([Slot(fixture, 0, name) for name in inputs])
+            self._input_sums[fixture, case] = dict(zip(inputs, sums, strict=True))
 
-    def changed_inputs(self, fixture: str) -> list[Slot]:
-        """Input buffers whose checksum is no longer that of the upload."""
-        return [slot for slot in self.input_slots(fixture) if self.session.checksum(slot) != self.input_sums[slot]]
+    def changed_inputs(self, fixture: str, case: int = 0) -> list[Slot]:
+        """Input buffers of any set whose checksum is not that of the upload."""
+        slots, wanted = self.input_slots(fixture), self._input_sums[fixture, case]
+        sums = self.session.checksums(slots)
+        return [slot for slot, found in zip(slots, sums, strict=True) if found != wanted[slot.name]]
 
     def input_hashes(self, fixture: str) -> dict[str, str]:
         """SHA-256 of the first set's inputs as they lie on the device."""
         return {name: sha256(self.session.download(Slot(fixture, 0, name))) for name in self.shapes[fixture].inputs}
+
+    def _slots(self, fixture: str, names: Iterable[str]) -> Slots:
+        key = fixture, tuple(names)
+        if key not in self._named:
+            sets = range(self.shapes[fixture].sets)
+            self._named[key] = tuple(Slot(fixture, index, name) for name in key[1] for index in sets)
+        return self._named[key]
 
     def _allocation(self, fixture: str, index: int, name: str, padding_bytes: int) -> Allocation:
         return Allocation(Slot(fixture, index, name), self.shapes[fixture].sizes()[name], padding_bytes)

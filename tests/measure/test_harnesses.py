@@ -93,7 +93,7 @@ def test_single_launches_run_the_operation_once_each_on_a_real_machine(tmp_path:
     try:
         rig, heard = built_rig(job)
         x, y = rig.input_slots("n=64")[0], rig.written_slots("n=64")[0]
-        rig.session.fill(y, 0)
+        rig.session.fill([y], 0)
         facts = time_harness(rig)
         added = rig.session.download(y).view("float32") / rig.session.download(x).view("float32")
         assert added == pytest.approx(220, rel=1e-4)
