@@ -16,6 +16,7 @@ from reportgen.archive.journal import JournalContents, decode_event, read_journa
 from reportgen.archive.lines import read_finished
 from reportgen.archive.notes import EXCLUSION, read_notes
 from reportgen.archive.rows import read_table, to_frame, to_table
+from reportgen.archive.sums import read_sums
 from reportgen.errors import InputError, RecordError, ReportgenError
 from reportgen.model import plan as plan_model
 from reportgen.model.plan import Plan
@@ -123,6 +124,35 @@ def scan_attempts(runs: Path, experiment: str | None = None) -> tuple[list[Attem
         except ReportgenError as fault:
             faults.append(fault)
     return found, faults
+
+
+def sound_attempts(runs: Path, experiment: str | None = None) -> tuple[list[Attempt], list[ReportgenError]]:
+    """As :func:`scan_attempts`, with every table read: whatever is given can be scored or shown."""
+    found, faults = scan_attempts(runs, experiment)
+    sound = []
+    for attempt in found:
+        try:
+            read_whole(attempt)
+        except ReportgenError as fault:
+            faults.append(fault)
+        else:
+            sound.append(attempt)
+    return sound, faults
+
+
+def read_whole(attempt: Attempt) -> None:
+    """Read everything of an attempt that is otherwise read when first asked for.
+
+    Raises
+    ------
+    RecordError
+        A table, the repetitions or the list of sums is missing or damaged; it is named.
+    SchemaVersionError
+        One of them was written by a newer or older version.
+    """
+    _ = attempt.batches, attempt.checks, attempt.repetitions
+    if attempt.sealed:
+        read_sums(attempt.path)
 
 
 def attempt_folders(folder: Path) -> list[Path]:
