@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from reportgen.model.experiment import Mode
@@ -44,8 +44,3 @@ def left_out_entry(repetition: Repetition) -> dict[str, Any]:
     """Entry of a manifest's ``left_out``; its mode stands there where it is not process."""
     mode = {} if repetition.mode == Mode.PROCESS else {"mode": repetition.mode}
     return {"repetition": repetition.repetition, "reason": repetition.left_out, **mode}
-
-
-def left_out_numbers(left_out: Sequence[Mapping[str, Any]], mode: str = Mode.PROCESS) -> set[int]:
-    """Numbers of the repetitions of a mode that a manifest lists as left out."""
-    return {int(entry["repetition"]) for entry in left_out if entry.get("mode", Mode.PROCESS) == mode}

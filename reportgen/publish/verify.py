@@ -25,11 +25,13 @@ from reportgen.publish.verify_evidence import (
     check_contradictions,
     declaration_contradictions,
     header_contradictions,
+    left_out_of,
     protocol_contradictions,
 )
 from reportgen.publish.verify_intervals import Facts
+from reportgen.publish.verify_null_study import STUDY_LISTS, recompute_study
 from reportgen.publish.verify_numbers import recompute
-from reportgen.publish.verify_series import PROCESS, left_out, matrix_contradictions, row_contradictions
+from reportgen.publish.verify_series import matrix_contradictions, row_contradictions
 
 SCHEMA_VERSION = 1
 TOLERANCE = 1e-12
@@ -47,6 +49,7 @@ IDENTITY = {
     "gates": ("name", "slice", "arm"),
     "positions": ("slice", "order_pass", "position"),
     "times": ("device", "fixture", "arm"),
+    **STUDY_LISTS,
 }
 
 
@@ -191,8 +194,8 @@ def check_counts(manifest: Facts, batches: list[Facts], checks: list[Facts]) -> 
     counts = {"batches": len(timed), "warmup_batches": len(batches) - len(timed)}
     counts |= {"checks": len(checks), "failed_checks": len(failed)}
     for name, count in counts.items():
+        file = "checks.csv" if "checks" in name else "batches.csv"
         if manifest["counts"][name] != count:
-            file = "checks.csv" if "checks" in name else "batches.csv"
             yield f"{file}: attempt {manifest['id']}: {count} {name}, its manifest counts {manifest['counts'][name]}"
     arms = sorted({row["arm"] for row in failed})
     if arms != sorted(manifest["failed_arms"]):
@@ -237,7 +240,6 @@ def collect(
         if row["mode"] != "process" or row["warmup"] != "false":
             continue
         manifest = manifests[row["attempt"]]
-        lost = left_out(manifest, PROCESS)
         group, fixture, arm, repetition, half = place_of(row)
         where = (
             f"batches.csv:{row['line']}: device {row['device']}, fixture {fixture}, arm {arm}, repetition {repetition}"
@@ -247,7 +249,7 @@ def collect(
         for name in ("launches", "elapsed_ns"):
             if int(row[name]) <= 0:
                 raise RefusedError(f"{where}: {name} must be positive, not {row[name]}")
-        if repetition in lost and not everything:
+        if repetition in left_out_of(manifest) and not everything:
             continue
         halves = record[row["device"]]["halves"][group, fixture, arm, repetition]
         record[row["device"]]["repetitions"][group].add(repetition)
@@ -267,7 +269,8 @@ def results_of(batches: list[Facts], checks: list[Facts], plan: Facts, manifests
     record = collect(batches, plan, manifests, failed, everything=False)
     whole = collect(batches, plan, manifests, failed, everything=True)
     differ = any(whole[name]["halves"] != record[name]["halves"] for name in whole)
-    return recompute(plan, record, whole if differ else None)
+    found = recompute(plan, record, whole if differ else None)
+    return found | {"null_study": recompute_study(plan, batches, manifests, failed, found["times"])}
 
 
 # ---- differences -----------------------------------------------------------------------------------------------------
@@ -329,9 +332,8 @@ def findings_of(folder: Path) -> Iterator[str]:
     for name in ("batches.csv", "checks.csv"):
         with (folder / name).open(encoding="utf-8", newline="") as file:
             yield from header_contradictions(name, file.readline())
-    for row in [*batches, *checks]:
-        if row["attempt"] not in manifests:
-            raise RefusedError(f"line {row['line']} of a table names attempt {row['attempt']!r}, which is not here")
+    for row in (row for row in [*batches, *checks] if row["attempt"] not in manifests):
+        raise RefusedError(f"line {row['line']} of a table names attempt {row['attempt']!r}, which is not here")
     for path in folders:
         manifest = manifests[path.name]
         own = [row for row in batches if row["attempt"] == path.name]

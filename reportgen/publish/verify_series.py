@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from reportgen.publish.verify_evidence import launch_contradictions, order_contradictions
+from reportgen.publish.verify_evidence import launch_contradictions, left_out_of, order_contradictions
 
 SeriesRow = Mapping[str, Any]
 Cell = tuple[str, str, str]
@@ -14,11 +14,6 @@ PROCESS, HARNESS = "process", "harness"
 def named(mode: str, repetition: int) -> str:
     """Name a repetition; of a process its number says enough."""
     return f"repetition {repetition}" if mode == PROCESS else f"{mode} repetition {repetition}"
-
-
-def left_out(manifest: SeriesRow, mode: str) -> set[int]:
-    """Give the repetitions of a mode that do not count."""
-    return {entry["repetition"] for entry in manifest["left_out"] if entry.get("mode", PROCESS) == mode}
 
 
 def planned_series(plan: SeriesRow) -> dict[str, tuple[int | None, set[Cell], tuple[int, ...]]]:
@@ -55,7 +50,7 @@ def matrix_contradictions(plan: SeriesRow, manifest: SeriesRow, scored: Iterable
         yield f"mode {mode}: is not in the plan, yet {len(rows[mode])} batches have it"
     for mode, (repetitions, cells, passes) in series.items():
         due = manifest["repetitions_planned"] if repetitions is None else repetitions
-        lost = left_out(manifest, mode)
+        lost = left_out_of(manifest, mode)
         prefix = "" if mode == PROCESS else f"mode {mode}, "
         for line in (*holes(rows[mode], due, cells, passes, lost), *unmirrored(rows[mode], lost)):
             yield f"{prefix}{line}"
