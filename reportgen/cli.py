@@ -108,9 +108,7 @@ def attempts(
 
     found, faults = scan_attempts(_open(project).runs, name or None)
     _print_json(machine.attempts(found)) if json else _print(terminal.attempts(found))
-    for fault in faults:
-        print(f"reportgen: {fault.one_line()}", file=sys.stderr)
-    raise typer.Exit(EXIT_FINDING if faults else 0)
+    _exit_with(faults)
 
 
 @app.command()
@@ -138,17 +136,20 @@ def show(
     """Print the verdicts of NAME's record, or of a single attempt."""
     from reportgen import machine, terminal
     from reportgen.archive import layout
-    from reportgen.archive.load import list_attempts, load_attempt
-    from reportgen.archive.select import find_record
+    from reportgen.archive.load import load_attempt
+    from reportgen.archive.select import find_sound_record
     from reportgen.scoring import score_attempts
 
     runs = _open(project).runs
+    faults: list[ReportgenError] = []
     if layout.is_attempt_id(name):
         shown = [load_attempt(layout.find_attempt(runs, name))]
     else:
-        shown = [*find_record(list_attempts(runs, name.partition("@")[0]), name).attempts]
+        record, faults = find_sound_record(runs, name)
+        shown = [*record.attempts]
     result = score_attempts(shown[0].plan, shown)
     _print_json(machine.result(result)) if json else _print(terminal.result(result, shown))
+    _exit_with(faults)
 
 
 @app.command()
@@ -259,6 +260,13 @@ def _fail(line: str, status: int) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not break the line that answers the first
     print(f"reportgen: {line}", file=sys.stderr)
     sys.exit(status)
+
+
+def _exit_with(faults: list[ReportgenError]) -> NoReturn:
+    """Name every damaged attempt; what was sound has been printed."""
+    for fault in faults:
+        print(f"reportgen: {fault.one_line()}", file=sys.stderr)
+    raise typer.Exit(EXIT_FINDING if faults else 0)
 
 
 def _print_outcome(outcome: RunOutcome) -> None:

@@ -197,6 +197,39 @@ def test_a_damaged_attempt_hides_no_other(lab: Path, measured_lab: Path) -> None
     assert damaged.name in listed.stderr
 
 
+def test_a_damaged_attempt_stops_neither_show_nor_build(lab: Path, measured_lab: Path) -> None:
+    """The sound record is shown and built, one line names the damaged table, and the status says so."""
+    shutil.copytree(measured_lab / "runs", lab / "runs")
+    (whole,) = (path for path in (lab / "runs" / "pair").iterdir() if path.is_dir())
+    damaged = whole.with_name(f"20200101T000000Z-{whole.name.partition('-')[2]}")
+    shutil.copytree(whole, damaged)
+    for name in ("manifest.json", "SHA256SUMS"):
+        file = damaged / name
+        file.write_text(file.read_text("utf-8").replace(whole.name, damaged.name), "utf-8")
+    (damaged / "batches.parquet").write_bytes(b"PAR1")
+    shown = reportgen(lab, "show", "pair", "--json")
+    assert json.loads(reportgen(measured_lab, "show", "pair", "--json").stdout) == json.loads(shown.stdout)
+    assert (1, 1) == (shown.returncode, len(shown.stderr.splitlines()))
+    assert f"{damaged.name}/batches.parquet: is damaged" in shown.stderr
+    lenient, strict = reportgen(lab, "build", "--json"), reportgen(lab, "build", "--strict", "--json")
+    assert (0, 1) == (lenient.returncode, strict.returncode)
+    for said in (json.loads(lenient.stdout)["warnings"], json.loads(strict.stdout)["problems"]):
+        assert [f"runs/pair/{damaged.name}"] == [
+            one["where"] for one in said if "batches.parquet: is damaged" in one["what"]
+        ]
+    assert list((lab / "public" / "records" / "pair").glob(f"*/{whole.name}/manifest.json"))
+
+
+def test_show_of_nothing_but_a_damaged_attempt_names_it(lab: Path, measured_lab: Path) -> None:
+    """One who is told to measure would measure in vain."""
+    shutil.copytree(measured_lab / "runs", lab / "runs")
+    (only,) = (path for path in (lab / "runs" / "pair").iterdir() if path.is_dir())
+    (only / "plan.toml").write_text("[", "utf-8")
+    shown = reportgen(lab, "show", "pair")
+    assert (1, 1) == (shown.returncode, len(shown.stderr.splitlines()))
+    assert "plan.toml: is damaged" in shown.stderr
+
+
 def test_json_is_all_that_is_printed(lab: Path) -> None:
     """A program may read standard output whole, whatever a run tells people meanwhile."""
     ran = reportgen(lab, "run", "pair", "--quick", "--json")

@@ -10,12 +10,13 @@ import pandas as pd
 import pyarrow as pa
 
 from reportgen.archive import layout
-from reportgen.archive.counting import count, facts_of
+from reportgen.archive.counting import count, facts_of, left_out_entry
 from reportgen.archive.encoding import decode_json, decode_toml, read_bytes
 from reportgen.archive.journal import JournalContents, decode_event, read_journal
 from reportgen.archive.lines import read_finished
 from reportgen.archive.notes import EXCLUSION, read_notes
 from reportgen.archive.rows import read_table, to_frame, to_table
+from reportgen.archive.sums import read_sums
 from reportgen.errors import InputError, RecordError, ReportgenError
 from reportgen.model import plan as plan_model
 from reportgen.model.plan import Plan
@@ -125,6 +126,35 @@ def scan_attempts(runs: Path, experiment: str | None = None) -> tuple[list[Attem
     return found, faults
 
 
+def sound_attempts(runs: Path, experiment: str | None = None) -> tuple[list[Attempt], list[ReportgenError]]:
+    """As :func:`scan_attempts`, with every table read: whatever is given can be scored or shown."""
+    found, faults = scan_attempts(runs, experiment)
+    sound = []
+    for attempt in found:
+        try:
+            read_whole(attempt)
+        except ReportgenError as fault:
+            faults.append(fault)
+        else:
+            sound.append(attempt)
+    return sound, faults
+
+
+def read_whole(attempt: Attempt) -> None:
+    """Read everything of an attempt that is otherwise read when first asked for.
+
+    Raises
+    ------
+    RecordError
+        A table, the repetitions or the list of sums is missing or damaged; it is named.
+    SchemaVersionError
+        One of them was written by a newer or older version.
+    """
+    _ = attempt.batches, attempt.checks, attempt.repetitions
+    if attempt.sealed:
+        read_sums(attempt.path)
+
+
 def attempt_folders(folder: Path) -> list[Path]:
     """Folders of attempts in the experiment's ``folder`` of the archive, sorted by id."""
     found = {path.name: path for path in folder.iterdir() if path.is_dir()}
@@ -140,7 +170,8 @@ def aborted_manifest(contents: JournalContents, reason: str = "") -> Manifest:
     """Manifest of an attempt that ended early, out of what its journal holds."""
     header = contents.header
     counts = count(contents.repetitions)
-    done = f"interrupted after {counts.repetitions} of {header.repetitions_planned} repetitions"
+    others = "".join(f", {number} of {name}" for name, number in counts.series.items())
+    done = f"interrupted after {counts.repetitions} of {header.repetitions_planned} repetitions{others}"
     return Manifest(
         schema_version=SCHEMA_VERSION,
         id=header.id,
@@ -157,9 +188,7 @@ def aborted_manifest(contents: JournalContents, reason: str = "") -> Manifest:
         repetitions_planned=header.repetitions_planned,
         counts=counts,
         failed_arms=sorted({row["arm"] for one in contents.repetitions for row in one.checks if not row["passed"]}),
-        left_out=[
-            {"repetition": one.repetition, "reason": one.left_out} for one in contents.repetitions if one.left_out
-        ],
+        left_out=[left_out_entry(one) for one in contents.repetitions if one.left_out],
         binaries=header.binaries,
         binaries_digest=header.binaries_digest,
         hashes=header.hashes,

@@ -11,9 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
-from reportgen.archive.load import Attempt
-from reportgen.errors import InputError
+from reportgen.archive.load import Attempt, sound_attempts
+from reportgen.errors import InputError, ReportgenError
 from reportgen.model.plan import Plan
 from reportgen.model.record import Kind, Status
 
@@ -74,6 +75,25 @@ def find_record(attempts: Iterable[Attempt], name: str) -> Record:
             return record
     known = ", ".join(f"{record.name}@{record.slug}" for record in found)
     raise InputError(f"no record {name!r}", remedy=f"there are: {known}")
+
+
+def find_sound_record(runs: Path, name: str) -> tuple[Record, list[ReportgenError]]:
+    """Find the record named ``name`` among the attempts under ``runs`` that can be read, and say why others cannot.
+
+    Raises
+    ------
+    InputError
+        There is none.
+    RecordError, SchemaVersionError
+        There is none, and an attempt of the experiment is damaged or of another version.
+    """
+    found, faults = sound_attempts(runs, name.partition("@")[0])
+    try:
+        return find_record(found, name), faults
+    except InputError:
+        if faults:
+            raise faults[0] from None
+        raise
 
 
 def standing(found: Iterable[Record], attempt_id: str) -> str:

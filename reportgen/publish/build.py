@@ -46,8 +46,6 @@ def build(project: Project, out: Path, *, strict: bool) -> BuildReport:
     ------
     InputError
         ``out`` holds something that is no site of ours, or a file cannot be read.
-    RecordError
-        An attempt of the archive is damaged.
     """
     stamp = Stamp(project, out)
     known = stamp.read(BuildReport)

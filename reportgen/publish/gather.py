@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from reportgen.archive import layout
-from reportgen.archive.load import Attempt, list_attempts
+from reportgen.archive.load import Attempt, read_whole, scan_attempts
 from reportgen.archive.select import Record, records
 from reportgen.archive.sums import files_under, sha256_of
 from reportgen.errors import InputError, ReportgenError
@@ -66,12 +67,36 @@ class Gathered:
         self.problems: list[Problem] = []
         self.alone: dict[str, RecordView] = {}
         self.drawer = Drawer(cache)
-        attempts = list_attempts(project.runs)
-        found = records(attempts)
-        views = tuple(self._record(record) for record in found)
-        taken = {attempt.path for record in found for attempt in _all_attempts(record)}
+        attempts = self._sound(project)
+        scored = [(record, result) for record in records(attempts) if (result := self._scored(record))]
+        views = tuple(self._record(record, result) for record, result in scored)
+        taken = {attempt.path for record, _ in scored for attempt in _all_attempts(record)}
         rest = tuple(self._beside([one for one in attempts if one.path not in taken], ""))
         self.library = Library(views, rest, self._experiments(project), self.drawer, self.alone)
+
+    def _sound(self, project: Project) -> list[Attempt]:
+        """Take the attempts that can be read whole; each of the others is a problem, and stops none."""
+        found, faults = scan_attempts(project.runs)
+        for fault in faults:
+            self.problems.append(Problem(fault.where.replace(f"{project.root}/", ""), _unplaced(fault)))
+        sound = []
+        for attempt in found:
+            key = digest([self._code, *_identity(attempt)])
+            said = self._cache.text("sound", key, partial(_damage, attempt))
+            if said:
+                self.problems.append(Problem(_place(attempt), said))
+            else:
+                sound.append(attempt)
+        return sound
+
+    def _scored(self, record: Record) -> Result | None:
+        """Compute what a record says; one whose rows refuse is a problem, and its attempts are listed by themselves."""
+        key = digest([self._code, *(part for one in _all_attempts(record) for part in _identity(one))])
+        try:
+            return self._cache.struct("results", key, Result, lambda: score(record))
+        except ReportgenError as fault:
+            self.problems.append(Problem(f"record {record.name}@{record.slug}", fault.one_line()))
+            return None
 
     def _experiments(self, project: Project) -> dict[str, Experiment]:
         declared = {}
@@ -85,14 +110,12 @@ class Gathered:
     def _attempt(self, attempt: Attempt, address: str, published: str) -> AttemptView:
         key = digest([self._code, address, published, *_identity(attempt)])
         view = self._cache.struct("attempts", key, AttemptView, lambda: reading.view(attempt, address, published))
-        where = f"runs/{attempt.manifest.experiment}/{attempt.path.name}"
-        self.problems += [Problem(where, damage) for damage in view.damage]
+        self.problems += [Problem(_place(attempt), damage) for damage in view.damage]
         return view
 
-    def _record(self, record: Record) -> RecordView:
+    def _record(self, record: Record, result: Result) -> RecordView:
         address = f"records/{lookup.slug(record.name)}/{record.slug}/"
         key = digest([self._code, *(part for one in _all_attempts(record) for part in _identity(one))])
-        result = self._cache.struct("results", key, Result, lambda: score(record))
         return RecordView(
             experiment=record.name,
             slug=record.slug,
@@ -148,6 +171,24 @@ class Gathered:
         names = files_under(folder)
         self.files.update({address + name: folder / name for name in names})
         return self._cache.struct("sums", key, list[FileFact], lambda: [_fact(folder, name) for name in names])
+
+
+def _place(attempt: Attempt) -> str:
+    return f"runs/{attempt.manifest.experiment}/{attempt.path.name}"
+
+
+def _damage(attempt: Attempt) -> str:
+    """Say why an attempt cannot be read whole, its files by their names in it; empty where it can."""
+    try:
+        read_whole(attempt)
+    except ReportgenError as fault:
+        return fault.one_line().replace(f"{attempt.path}/", "")
+    return ""
+
+
+def _unplaced(fault: ReportgenError) -> str:
+    """Say a fault without its place."""
+    return fault.one_line().removeprefix(f"{fault.where}: ")
 
 
 def _fact(folder: Path, name: str) -> FileFact:

@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 
 from reportgen.archive import layout
-from reportgen.archive.journal import Journal, read_journal
+from reportgen.archive.journal import Journal, _decode_repetition, read_journal
+from reportgen.archive.lines import read_growing
 from reportgen.archive.load import list_attempts, load_attempt
 from reportgen.errors import InputError, RecordError, SchemaVersionError
 from reportgen.model.record import Status
-from tests.factories import make_header, make_plan, make_rows, open_attempt
+from tests.factories import make_experiment, make_header, make_plan, make_rows, open_attempt
 
 PLAN = make_plan()
 ROWS = make_rows(PLAN, repetitions=3)
@@ -67,6 +68,37 @@ def test_a_tail_of_zeros_is_dropped(folder: Path) -> None:
     lines = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join(lines[:3]) + bytes(4096))
     assert len(read_journal(folder).repetitions) == 3
+
+
+def test_cut_at_any_byte_of_its_last_block_every_earlier_repetition_is_as_it_was(tmp_path: Path) -> None:
+    """Whatever the file system kept of the last 4,096 bytes; at every hundredth of them the whole attempt is read."""
+    plan = make_plan(make_experiment(axes={"rows": [256], "cache": ["same-set"]}))
+    rows = make_rows(plan, repetitions=3)
+    with open_attempt(tmp_path, plan, rows, make_header(plan)) as journal:
+        folder = journal.folder
+    whole = (folder / layout.JOURNAL).read_bytes()
+    for length in reversed(range(len(whole) - 4096, len(whole))):
+        os.truncate(folder / layout.JOURNAL, length)
+        kept = whole[:length].count(b"\n")
+        found = read_growing(folder / layout.JOURNAL, _decode_repetition)
+        assert (tuple(rows[:kept]), not whole[:length].endswith(b"\n")) == (found.nouns, found.torn), length
+        if length % 100 == 0:
+            attempt = load_attempt(folder)
+            assert (Status.ABORTED, kept) == (attempt.status, len(attempt.repetitions))
+
+
+@pytest.mark.parametrize("back", [1, 2, 700, 4096])
+def test_cut_in_its_last_block_an_attempt_resumes_to_what_it_would_have_been(folder: Path, back: int) -> None:
+    """The repetition in flight is measured again, and then nothing tells that anything had happened."""
+    file = folder / layout.JOURNAL
+    whole = file.read_bytes()
+    os.truncate(file, len(whole) - back)
+    attempt = load_attempt(folder)
+    assert (Status.ABORTED, "interrupted after 2 of 12 repetitions") == (attempt.status, attempt.reason)
+    assert [0, 1, 2] == [facts.repetition for facts in attempt.repetitions]
+    with Journal.resume(folder) as journal:
+        journal.append(ROWS[3])
+    assert whole == file.read_bytes()
 
 
 def test_a_damaged_earlier_line_is_named(folder: Path) -> None:

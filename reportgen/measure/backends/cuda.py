@@ -30,7 +30,7 @@ from reportgen.project import ExperimentFolder
 
 HERE = Path(__file__).parent
 HARNESS = "cuda_harness"
-HARNESS_SYMBOLS = ("reportgen_checksum", "reportgen_spin")
+HARNESS_SYMBOLS = ("reportgen_checksums", "reportgen_copy", "reportgen_fill", "reportgen_spin")
 MOST_COMPILERS = 16
 COMPILER = "reportgen.measure.backends.cuda_compile"
 DISTRIBUTIONS = (

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reportgen.calls import KernelCall
+from reportgen.measure.job import Job
 
 Array = NDArray[Any]
 Bytes = NDArray[np.uint8]
 
 
-@dataclass(frozen=True, order=True)
-class Slot:
+class Slot(NamedTuple):
     """A buffer's identity: its fixture, the set (copy, from 0) it belongs to, and its name in the experiment."""
 
     fixture: str
@@ -106,14 +106,17 @@ class Session(Protocol):
     def upload(self, slot: Slot, array: Array) -> None:
         """Copy ``array`` into the start of a buffer."""
 
+    def copy(self, source: Slot, targets: Sequence[Slot]) -> None:
+        """Copy a buffer into others of its size, where they lie."""
+
     def download(self, slot: Slot) -> Bytes:
         """Copy of a buffer's bytes, shape ``(size_bytes,)``."""
 
-    def fill(self, slot: Slot, byte: int) -> None:
-        """Set every byte of a buffer."""
+    def fill(self, slots: Sequence[Slot], byte: int) -> None:
+        """Set every byte of many buffers."""
 
-    def checksum(self, slot: Slot) -> str:
-        """Checksum of a buffer, computed where it lies; equal bytes have equal checksums."""
+    def checksums(self, slots: Sequence[Slot]) -> list[str]:
+        """Checksum of each buffer, computed where it lies; equal bytes have equal checksums (docs/record-format.md says which)."""
 
     def capture(self, spec: GraphSpec) -> Any:
         """Make the graph that every check and every batch of this arm and fixture replays.
@@ -138,3 +141,12 @@ class Session(Protocol):
 
     def facts(self) -> dict[str, Any]:
         """Tell what is fixed for the whole process: the core or device in use, its settings, addresses."""
+
+    def addresses(self) -> list[int]:
+        """Where the buffers begin, in the order of their allocation."""
+
+    def adopt(self, job: Job) -> None:
+        """Go on with a further job on the same code, buffers and graphs."""
+
+    def close(self) -> None:
+        """Free memory, code and graphs; what :meth:`capture` returned is of no use any more."""
