@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from null_study_models import MODELS, Arrays
 from numpy.typing import NDArray
 
 from reportgen.calls import Arm, Buffer, Fixture, KernelCall
@@ -25,6 +24,7 @@ from reportgen.measure.planning import make_plan
 from reportgen.model.experiment import Mode, Role
 from reportgen.model.plan import Plan
 from reportgen.project import find_experiment, open_project, read_experiment
+from tests.kernels.null_study_models import MODELS, Arrays
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "kernels" / "null_study"
