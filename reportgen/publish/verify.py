@@ -16,9 +16,8 @@ import os
 import re
 import sys
 import tomllib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
-from itertools import chain, product
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -26,12 +25,13 @@ from reportgen.publish.verify_evidence import (
     check_contradictions,
     declaration_contradictions,
     header_contradictions,
-    launch_contradictions,
-    order_contradictions,
+    left_out_of,
     protocol_contradictions,
 )
 from reportgen.publish.verify_intervals import Facts
+from reportgen.publish.verify_null_study import STUDY_LISTS, recompute_study
 from reportgen.publish.verify_numbers import recompute
+from reportgen.publish.verify_series import matrix_contradictions, row_contradictions
 
 SCHEMA_VERSION = 1
 TOLERANCE = 1e-12
@@ -49,6 +49,7 @@ IDENTITY = {
     "gates": ("name", "slice", "arm"),
     "positions": ("slice", "order_pass", "position"),
     "times": ("device", "fixture", "arm"),
+    **STUDY_LISTS,
 }
 
 
@@ -193,45 +194,28 @@ def check_counts(manifest: Facts, batches: list[Facts], checks: list[Facts]) -> 
     counts = {"batches": len(timed), "warmup_batches": len(batches) - len(timed)}
     counts |= {"checks": len(checks), "failed_checks": len(failed)}
     for name, count in counts.items():
+        file = "checks.csv" if "checks" in name else "batches.csv"
         if manifest["counts"][name] != count:
-            file = "checks.csv" if "checks" in name else "batches.csv"
             yield f"{file}: attempt {manifest['id']}: {count} {name}, its manifest counts {manifest['counts'][name]}"
     arms = sorted({row["arm"] for row in failed})
     if arms != sorted(manifest["failed_arms"]):
         yield f"checks.csv: attempt {manifest['id']}: failed arms {arms}, its manifest names {manifest['failed_arms']}"
 
 
-def check_matrix(plan: Facts, manifest: Facts, batches: list[Facts]) -> Iterator[str]:
-    """Look for every planned batch of the repetitions that count."""
-    left_out = {entry["repetition"] for entry in manifest["left_out"]}
-    counted = Counter(place_of(row) for row in batches if row["mode"] == "process" and row["warmup"] == "false")
-    numbers = {place[3] for place in counted} - left_out
-    if len(numbers) < manifest["repetitions_planned"]:
-        yield f"batches.csv: attempt {manifest['id']}: {len(numbers)} whole repetitions, {manifest['repetitions_planned']} planned"
-    for group, timed in (("main", plan["arms_by_fixture"]), ("peer", plan["peers_by_fixture"])):
-        for (fixture, arms), repetition, half in product(timed.items(), sorted(numbers), (1, 2)):
-            for arm in arms:
-                if not counted[group, fixture, arm, repetition, half]:
-                    yield (
-                        f"batches.csv: attempt {manifest['id']}, fixture {fixture}, arm {arm}, repetition {repetition}: "
-                        f"pass {half} is missing"
-                    )
-
-
 def check_evidence(folder: Path, batches: list[Facts], checks: list[Facts]) -> Iterator[str]:
     """Hold an attempt's rows against what was noted beside them when they were measured."""
     noted = [json.loads(line) for line in (folder / "repetitions.jsonl").read_bytes().splitlines()]
-    orders = {entry["repetition"]: entry["facts"].get("orders", {}) for entry in noted}
-    scored = [
-        row | {name: int(row[name]) for name in ("repetition", "pass", "position", "launches")}
-        for row in batches
-        if row["mode"] == "process" and row["warmup"] == "false"
-    ]
-    for line in chain(order_contradictions(scored, orders), launch_contradictions(scored)):
+    for line in row_contradictions(scored_rows(batches), noted):
         yield f"batches.csv: attempt {folder.name}, {line}"
     plain = [row | {"passed": row["passed"] == "true", "mismatches": int(row["mismatches"])} for row in checks]
     for line in check_contradictions(plain):
         yield f"checks.csv: attempt {folder.name}, {line}"
+
+
+def scored_rows(batches: list[Facts]) -> list[Facts]:
+    """Give the rows that are no warm-up, their whole numbers as such."""
+    whole = ("repetition", "pass", "position", "launches")
+    return [row | {name: int(row[name]) for name in whole} for row in batches if row["warmup"] == "false"]
 
 
 def place_of(row: Facts) -> tuple[str, str, str, int, int]:
@@ -256,7 +240,6 @@ def collect(
         if row["mode"] != "process" or row["warmup"] != "false":
             continue
         manifest = manifests[row["attempt"]]
-        lost = {entry["repetition"] for entry in manifest["left_out"]}
         group, fixture, arm, repetition, half = place_of(row)
         where = (
             f"batches.csv:{row['line']}: device {row['device']}, fixture {fixture}, arm {arm}, repetition {repetition}"
@@ -266,7 +249,7 @@ def collect(
         for name in ("launches", "elapsed_ns"):
             if int(row[name]) <= 0:
                 raise RefusedError(f"{where}: {name} must be positive, not {row[name]}")
-        if repetition in lost and not everything:
+        if repetition in left_out_of(manifest) and not everything:
             continue
         halves = record[row["device"]]["halves"][group, fixture, arm, repetition]
         record[row["device"]]["repetitions"][group].add(repetition)
@@ -286,7 +269,8 @@ def results_of(batches: list[Facts], checks: list[Facts], plan: Facts, manifests
     record = collect(batches, plan, manifests, failed, everything=False)
     whole = collect(batches, plan, manifests, failed, everything=True)
     differ = any(whole[name]["halves"] != record[name]["halves"] for name in whole)
-    return recompute(plan, record, whole if differ else None)
+    found = recompute(plan, record, whole if differ else None)
+    return found | {"null_study": recompute_study(plan, batches, manifests, failed, found["times"])}
 
 
 # ---- differences -----------------------------------------------------------------------------------------------------
@@ -348,9 +332,8 @@ def findings_of(folder: Path) -> Iterator[str]:
     for name in ("batches.csv", "checks.csv"):
         with (folder / name).open(encoding="utf-8", newline="") as file:
             yield from header_contradictions(name, file.readline())
-    for row in [*batches, *checks]:
-        if row["attempt"] not in manifests:
-            raise RefusedError(f"line {row['line']} of a table names attempt {row['attempt']!r}, which is not here")
+    for row in (row for row in [*batches, *checks] if row["attempt"] not in manifests):
+        raise RefusedError(f"line {row['line']} of a table names attempt {row['attempt']!r}, which is not here")
     for path in folders:
         manifest = manifests[path.name]
         own = [row for row in batches if row["attempt"] == path.name]
@@ -359,7 +342,8 @@ def findings_of(folder: Path) -> Iterator[str]:
         yield from check_counts(manifest, own, own_checks)
         yield from check_evidence(path, own, own_checks)
         if manifest["kind"] == "timing":
-            yield from check_matrix(plan, manifest, own)
+            for line in matrix_contradictions(plan, manifest, scored_rows(own)):
+                yield f"batches.csv: attempt {path.name}, {line}"
     yield from differences(results, results_of(batches, checks, plan, manifests), "results.json")
 
 
