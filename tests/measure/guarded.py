@@ -73,7 +73,8 @@ class GuardedRun:
             (self.gate / "detach").touch()
         if self.hold != "before close":
             (self.gate / "go").touch()
-        self.service.control(**{"closed": {"requests": 1}, "reopening": {"hold_open": True}}.get(self.hold, {}))
+        wishes: dict[str, dict[str, int]] = {"closed": {"requests": 1}, "reopening": {"hold_open": 1}}
+        self.service.control(**wishes.get(self.hold, {}))
 
     def start(self) -> None:
         """Start it, and wait until it stands in its phase."""
