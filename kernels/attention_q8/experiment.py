@@ -17,7 +17,7 @@ KV_HEADS, GROUP = 8, 4
 HEADS = KV_HEADS * GROUP
 TILE_ROWS, MOST_SPLITS, THREADS = 32, 16, 512
 L2_BYTES = 60 << 20
-LARGEST_Q = 4.0
+LARGEST_Q = 2.0
 HALF_ADDITIONS = TILE_ROWS // 2
 MOST_QUERIES, TICKET_WORDS = 2, 32
 FLOAT_UNIT, HALF_UNIT = 2.0**-24, 2.0**-11
@@ -31,7 +31,7 @@ def splits(fixture: Fixture) -> int:
 
 
 def inputs(fixture: Fixture, rng: np.random.Generator) -> Arrays:
-    """Values of K and V within (-1, 1), of Q within [-4, 4); the mask; and the tickets, which every launch leaves at 0."""
+    """Values of K and V within (-1, 1), of Q within [-2, 2); the mask; and the tickets, which every launch leaves at 0."""
     queries, rows = fixture["queries"], fixture["rows"]
     arrays: Arrays = {
         "k": blocks(rng, rows),
@@ -91,7 +91,7 @@ def outputs(fixture: Fixture) -> dict[str, Output]:
 
 
 def score_tolerance() -> float:
-    """Eight float32 roundings of terms that sum to at most 128 * 4 * 1 / sqrt(128)."""
+    """Eight float32 roundings of terms that sum to at most 128 * 2 * 1 / sqrt(128)."""
     return 8 * FLOAT_UNIT * WIDTH * LARGEST_Q / float(np.sqrt(WIDTH))
 
 
@@ -108,17 +108,17 @@ def value_tolerance(spread: float) -> float:
 
 def whole_spread(fixture: Fixture) -> float:
     """Upper bound of sqrt(sum of squared weights) / sum of weights of a query head; :func:`reference` refuses inputs beyond it."""
-    return float(np.sqrt(16 / fixture["rows"]))
+    return float(np.sqrt(6 / fixture["rows"]))
 
 
 def partition_spread(fixture: Fixture) -> float:
     """Bound the same of a partition, whose fewer weights vary more."""
-    return float(np.sqrt(40 * fixture["partitions"] / fixture["rows"]))
+    return float(np.sqrt(12 * fixture["partitions"] / fixture["rows"]))
 
 
 def largest_sum(fixture: Fixture) -> float:
-    """Upper bound of a partition's sum of weights; :func:`reference` refuses inputs beyond it."""
-    return float(fixture["rows"] / fixture["partitions"] / 2)
+    """Count a partition's rows: each weight is at most 1."""
+    return float(fixture["rows"] / fixture["partitions"])
 
 
 def decode(rows: NDArray[np.uint8]) -> NDArray[np.float64]:
@@ -144,7 +144,7 @@ def reference(fixture: Fixture, inputs: Arrays) -> dict[str, NDArray[np.float64]
     Raises
     ------
     ValueError
-        The weights are more uneven, or sum to more, than the tolerances allow for.
+        The weights are more uneven than the tolerances allow for.
     """
     queries, partitions = fixture["queries"], fixture["partitions"]
     q = quantised(inputs["q"]).reshape(queries, KV_HEADS, GROUP, WIDTH)
@@ -179,10 +179,9 @@ def check_premises(fixture: Fixture, weights: NDArray[np.float64], whole: NDArra
     sums, squares = weights.sum(axis=-1), (weights**2).sum(axis=-1)
     of_partition = np.sqrt(squares) / sums
     of_head = np.sqrt((whole**2 * squares).sum(axis=-1)) / (whole * sums).sum(axis=-1)
-    largest = (of_partition.max(), of_head.max(), sums.max())
-    allowed = (partition_spread(fixture), whole_spread(fixture), largest_sum(fixture))
-    if any(found > bound for found, bound in zip(largest, allowed, strict=True)):
-        raise ValueError(f"{fixture.name}: weights of {largest} where the tolerances are derived for {allowed}")
+    largest, allowed = (of_partition.max(), of_head.max()), (partition_spread(fixture), whole_spread(fixture))
+    if largest[0] > allowed[0] or largest[1] > allowed[1]:
+        raise ValueError(f"{fixture.name}: weights of spread {largest} where the tolerances are derived for {allowed}")
 
 
 def kernels(arm: Arm, fixture: Fixture, buffers: Any) -> list[KernelCall]:
