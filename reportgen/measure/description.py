@@ -46,8 +46,8 @@ class Description:
         The file cannot be loaded, lacks a function, or a function raises or returns what it must not; ``where`` is the line.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, one_set: bool = False) -> None:
+        self.path, self._one_set = path, one_set
         self._module = self._load()
         for name in NEEDED:
             if not callable(getattr(self._module, name, None)):
@@ -107,7 +107,7 @@ class Description:
         """Ask for the number of copies that a graph cycles through; 1 unless the experiment says so."""
         sets = self._ask("sets", fixture) if hasattr(self._module, "sets") else 1
         self._expect(isinstance(sets, int) and sets >= 1, "sets", "must return a whole number of at least 1")
-        return int(sets)
+        return 1 if self._one_set else int(sets)
 
     def reference(self, fixture: Fixture, inputs: dict[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
         """Dense float64 reference of every output, finite and of the declared shape."""

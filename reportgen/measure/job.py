@@ -9,7 +9,7 @@ from typing import Any
 
 from reportgen.calls import Arm, Fixture
 
-REFERENCE, CALIBRATE, REPETITION = "reference", "calibrate", "repetition"
+REFERENCE, CALIBRATE, REPETITION, SANITIZE = "reference", "calibrate", "repetition", "sanitize"
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,7 @@ class Job:
     the session's monotonic clock. ``work`` is the folder of references and inputs, outside the record. ``variables`` are
     environment variables that the backend wants the process to begin with. ``mode`` is a ``model.experiment.Mode``, or the
     name of the ``harness``, which then times ``orders`` once, without mirror. ``own_pids`` are the attempt's other processes.
+    ``one_set`` leaves one copy of the buffers, whatever the experiment says.
     """
 
     kind: str
@@ -92,6 +93,7 @@ class Job:
     mode: str = "process"
     harness: JobHarness | None = None
     own_pids: list[int] = field(default_factory=list)
+    one_set: bool = False
 
     def arm(self, name: str) -> JobArm:
         """Return the arm of that name."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from reportgen.measure.backends.interface import Built
 from reportgen.measure.draws import repetition_seed
-from reportgen.measure.job import CALIBRATE, REFERENCE, REPETITION, Job, JobArm, JobFixture
+from reportgen.measure.job import CALIBRATE, REFERENCE, REPETITION, SANITIZE, Job, JobArm, JobFixture
 from reportgen.measure.order import Layout, Schedule, draw_layout
 from reportgen.measure.planning import arms_on
 from reportgen.model.experiment import Arm, Role
@@ -43,7 +43,7 @@ class Frame:
 class Bench:
     """Everything that the jobs of one attempt have in common; ``selector`` says which device, if one was named.
 
-    ``variables`` are the environment variables of every process beyond the fixed ones.
+    ``variables`` are the environment variables of every process beyond the fixed ones. With ``one_set`` no fixture has copies of its buffers.
     """
 
     plan: Plan
@@ -54,6 +54,7 @@ class Bench:
     selector: str | None = None
     described: dict[str, Described] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
+    one_set: bool = False
 
     def reference_job(self) -> Job:
         """Job that runs no kernel."""
@@ -66,6 +67,10 @@ class Bench:
     def repetition_job(self, repetition: int, frame: Frame, replays: dict[str, int]) -> tuple[Job, Layout]:
         """Job of a timed repetition, and what was drawn for it."""
         return self._timed_job(REPETITION, repetition, frame, replays)
+
+    def sanitizer_job(self, frame: Frame) -> tuple[Job, Layout]:
+        """Job that checks every arm's graph and times none, and what was drawn for it."""
+        return self._timed_job(SANITIZE, 1, frame, {})
 
     def timed_fixtures(self) -> list[str]:
         """Fixtures with batches; the others are only checked."""
@@ -130,6 +135,7 @@ class Bench:
             warm_up_s=protocol.clock_warm_up_s,
             least_batch_ns=round(protocol.least_batch_ms * NS_PER_MS),
             variables=self.variables,
+            one_set=self.one_set,
             **drawn,
         )
 

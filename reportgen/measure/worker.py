@@ -17,7 +17,7 @@ from reportgen.measure.backends.sessions import open_session
 from reportgen.measure.calibration import calibrate
 from reportgen.measure.channel import Channel
 from reportgen.measure.checking import AFTER, BEFORE, check_all
-from reportgen.measure.job import CALIBRATE, REFERENCE, Job, read_job
+from reportgen.measure.job import CALIBRATE, REFERENCE, SANITIZE, Job, read_job
 from reportgen.measure.references import make_references
 from reportgen.measure.rig import Rig
 from reportgen.measure.timing import now_s, time_blocks
@@ -51,6 +51,9 @@ def _do(job: Job, channel: Channel, started_s: float) -> dict[str, Any]:
     session = open_session(job)
     rig = Rig(job, session, channel)
     rig.build()
+    if job.kind == SANITIZE:
+        channel.send("checks", rows=check_all(rig, BEFORE))
+        return {"session": session.facts()}
     if job.kind == CALIBRATE:
         warm_up = session.stabilise(job.warm_up_s)
         return {"replays": calibrate(rig), "clock_warm_up": warm_up, "session": session.facts()}
