@@ -140,7 +140,10 @@ def open_header(project: Project, experiment: ExperimentFolder, attempt_id: str)
         raise InputError("is sealed and never written again", where=attempt_id, remedy="run without --resume")
     if not folder.is_dir():
         raise InputError(f"no open attempt of {experiment.name!r}", where=attempt_id, remedy="see `reportgen attempts`")
-    return read_journal(folder).header
+    header = read_journal(folder).header
+    if header.sanitizer is not None:
+        raise InputError("is a sanitizer attempt", where=attempt_id, remedy="begin another with --sanitizer")
+    return header
 
 
 def digest_of(binaries: Mapping[str, str]) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from reportgen.errors import InputError, WorkerError
+from reportgen.measure.watching import RunOptions
 from reportgen.model.plan import Plan, PlanFixture
 
 PROGRAM = "compute-sanitizer"
@@ -46,7 +47,7 @@ class Installed:
     version: str
 
     def launcher(self, tool: str, log: Path) -> list[str]:
-        """What stands before the command of the process that is looked at; findings go to ``log``."""
+        """Words that stand before the command of the process that is looked at; findings go to ``log``."""
         return [self.path, "--tool", tool, "--log-file", str(log)]
 
 
@@ -86,6 +87,29 @@ def find_sanitizer() -> Installed:
             remedy="install NVIDIA's CUDA toolkit, or set CUDA_HOME to its folder",
         )
     return Installed(found, _version(found))
+
+
+def sanitizer_for(options: RunOptions, backend: str) -> Installed | None:
+    """Look for the program where a run asks for a tool; ``None`` where it asks for none.
+
+    Raises
+    ------
+    InputError
+        There is no such tool, options contradict each other, the backend has no GPU code, or the program is missing.
+    """
+    if options.sanitizer is None:
+        if options.where:
+            raise InputError("--where goes with --sanitizer", remedy="what is scored is measured on every fixture")
+        return None
+    if options.sanitizer not in set(Tool):
+        raise InputError(f"no sanitizer {options.sanitizer!r}", remedy=f"known are: {', '.join(Tool)}")
+    if options.quick or options.resume:
+        raise InputError("--sanitizer goes with neither --quick nor --resume", remedy="begin an attempt of its own")
+    if backend not in BACKENDS:
+        raise InputError(
+            f"{PROGRAM} sees GPU code alone, and backend {backend!r} has none", remedy="compile with -fsanitize instead"
+        )
+    return find_sanitizer()
 
 
 def read_findings(log: Path, tool: str) -> Findings:
@@ -157,7 +181,9 @@ def _version(program: str) -> str:
             [program, "--version"], capture_output=True, text=True, timeout=VERSION_DEADLINE_S, check=True
         )
     except (OSError, subprocess.SubprocessError) as fault:
-        raise InputError(f"{PROGRAM} does not start: {fault}", where=program, remedy="repair its installation") from fault
+        raise InputError(
+            f"{PROGRAM} does not start: {fault}", where=program, remedy="repair its installation"
+        ) from fault
     lines = [line.strip() for line in told.stdout.splitlines() if line.strip()]
     return next((line for line in lines if line.lower().startswith("version")), lines[-1] if lines else "")
 
