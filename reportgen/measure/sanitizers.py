@@ -17,7 +17,7 @@ from reportgen.errors import InputError, WorkerError
 from reportgen.measure.watching import RunOptions
 from reportgen.model.plan import Plan, PlanFixture
 
-PROGRAM = "compute-sanitizer"
+PROGRAM, BANNER = "compute-sanitizer", "COMPUTE-SANITIZER"
 VERSION_DEADLINE_S = 60
 # Kernels run tens of times slower under a tool, and loading instruments all of them.
 SLOWER = 20
@@ -53,11 +53,12 @@ class Installed:
 
 @dataclass(frozen=True)
 class Findings:
-    """What a tool's summary counts: errors, and the hazards that racecheck calls warnings."""
+    """What a tool's summary counts: errors, and the hazards that racecheck calls warnings; ``first`` is the first one's headline."""
 
     errors: int
     warnings: int
     summary: str
+    first: str = ""
 
     @property
     def clean(self) -> bool:
@@ -67,7 +68,8 @@ class Findings:
     def sentence(self, tool: str) -> str:
         """Say what was found."""
         warnings = f" and {_counted(self.warnings, 'warning')}" if self.warnings else ""
-        return f"{tool} found {_counted(self.errors, 'error')}{warnings}"
+        first = f", first: {self.first}" if self.first else ""
+        return f"{tool} found {_counted(self.errors, 'error')}{warnings}{first}"
 
 
 def find_sanitizer() -> Installed:
@@ -124,12 +126,14 @@ def read_findings(log: Path, tool: str) -> Findings:
     summaries = _SUMMARY.findall(text)
     hazards = _HAZARDS.findall(text)
     counted = [int(number) for number in _ERRORS.findall(text)] + [int(errors) for errors, _ in hazards]
+    words = [line.strip("= ") for line in text.splitlines() if line.strip("= ")]
     if not counted:
-        words = [line.strip("= ") for line in text.splitlines() if line.strip("= ")]
         raise WorkerError(
             f"{tool} ended without a summary", remedy=f"its last words: {words[-1]}" if words else "it said nothing"
         )
-    return Findings(sum(counted), sum(int(warnings) for _, warnings in hazards), summaries[-1].strip("= "))
+    said = [line for line in words if line != BANNER and "SUMMARY: " not in line]
+    warnings = sum(int(number) for _, number in hazards)
+    return Findings(sum(counted), warnings, summaries[-1].strip("= "), " ".join(said[:2]))
 
 
 def covered(plan: Plan, where: dict[str, list[str]]) -> Plan:

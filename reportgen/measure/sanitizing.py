@@ -16,7 +16,7 @@ from reportgen.measure.identity import first_difference
 from reportgen.measure.interruption import Interrupted
 from reportgen.measure.job import Job
 from reportgen.measure.jobs import Bench, Frame, layout_facts
-from reportgen.measure.order import schedule
+from reportgen.measure.order import Layout, schedule
 from reportgen.measure.sanitizers import SLOWER, Findings, Installed, read_findings
 from reportgen.measure.watching import Watch
 from reportgen.model.record import Repetition, Sanitizer
@@ -52,7 +52,7 @@ class Sanitizing:
         """
         told = self._told
         self.watch.phase(told.tool, f"{len(told.fixtures)} of {told.of} fixtures")
-        job = self._job()
+        job, layout = self._job()
         try:
             answer = self._run(job)
         except Interrupted as fault:
@@ -60,7 +60,7 @@ class Sanitizing:
             ended.exit_status = EXIT_INTERRUPTED
             raise ended from fault
         findings = self._findings(answer)
-        self._archive(job, answer, findings)
+        self._archive(answer, findings, layout, len(job.graph_order))
         if not findings.clean:
             raise SanitizerFoundError(findings.sentence(told.tool), remedy=f"see artifacts/logs/{told.tool}.log")
         if answer.fault is not None:
@@ -79,12 +79,11 @@ class Sanitizing:
     def _log(self) -> Path:
         return self.journal.artifacts / "logs" / f"{self._told.tool}.log"
 
-    def _job(self) -> Job:
+    def _job(self) -> tuple[Job, Layout]:
         plan = self.bench.plan
         arms = {name: plan.arms_by_fixture[name] for name in self.bench.timed_fixtures()}
         drawn = schedule(arms, 1, 0, schedule_seed(plan.digest, self.header.id))
-        job, self._layout = self.bench.sanitizer_job(Frame(self.header.id, drawn, 0))
-        return job
+        return self.bench.sanitizer_job(Frame(self.header.id, drawn, 0))
 
     def _run(self, job: Job) -> Answer:
         self._log.parent.mkdir(exist_ok=True)
@@ -103,15 +102,15 @@ class Sanitizing:
             words = [fault.one_line(), *([answer.fault.one_line()] if answer.fault else [])]
             raise _ended("; ".join(words)) from fault
 
-    def _archive(self, job: Job, answer: Answer, findings: Findings) -> None:
-        facts = answer.facts | {"layout": layout_facts(self._layout), "sanitizer": asdict(findings)}
+    def _archive(self, answer: Answer, findings: Findings, layout: Layout, graphs: int) -> None:
+        facts = answer.facts | {"layout": layout_facts(layout), "sanitizer": asdict(findings)}
         left_out = answer.fault.one_line() if answer.fault is not None else ""
         self.journal.append(Repetition(repetition=1, batches=[], checks=answer.checks, facts=facts, left_out=left_out))
         told = {
             "tool": self._told.tool,
             "version": self._told.version,
             "fixtures": self._told.fixtures,
-            "graphs": len(job.graph_order),
+            "graphs": graphs,
             **asdict(findings),
         }
         self.journal.artifact("sanitizer.json", json.dumps(told, indent=2, sort_keys=True).encode() + b"\n")

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -32,7 +33,12 @@ log.write("========= COMPUTE-SANITIZER\\n")
 RUNS = "status = subprocess.run(command, pass_fds=[int(command[-1])]).returncode\n"
 SAYS = 'log.write("========= {line}\\n")\nsys.exit(status)\n'
 CLEAN = RUNS + SAYS.format(line="ERROR SUMMARY: 0 errors")
-WITH_ERRORS = RUNS + SAYS.format(line="ERROR SUMMARY: 3 errors")
+WITH_ERRORS = (
+    """log.write("========= Invalid __global__ write of size 4 bytes\\n=========     at idea+0x5b0\\n")
+"""
+    + RUNS
+    + SAYS.format(line="ERROR SUMMARY: 3 errors")
+)
 WITH_HAZARDS = RUNS + SAYS.format(line="RACECHECK SUMMARY: 2 hazards displayed (0 errors, 2 warnings)")
 CRASHING = 'log.write("========= Internal Sanitizer Error\\n")\nsys.exit(255)\n'
 SILENT = RUNS + "sys.exit(status)\n"
@@ -128,7 +134,11 @@ def test_a_subset_of_fixtures_is_recorded_as_such(lab: Lab, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("tool", "body", "says"),
     [
-        ("memcheck", WITH_ERRORS, "memcheck found 3 errors; see artifacts/logs/memcheck.log"),
+        (
+            "memcheck",
+            WITH_ERRORS,
+            "memcheck found 3 errors, first: Invalid __global__ write of size 4 bytes at idea+0x5b0; see artifacts/logs/memcheck.log",
+        ),
         ("racecheck", WITH_HAZARDS, "racecheck found 0 errors and 2 warnings; see artifacts/logs/racecheck.log"),
     ],
 )
@@ -160,7 +170,6 @@ def test_a_tool_that_ends_without_a_summary_found_nothing_out(
 def test_a_process_that_dies_under_a_clean_tool_is_no_clean_attempt(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was not replayed was not looked at."""
     install(lab, monkeypatch, CLEAN)
-    lab.write(backend="fake", program=PROGRAM + "\nimport sys\nif 'x' in sys.orig_argv: pass\n")
     lab.write(
         backend="fake",
         program=PROGRAM.replace("    return [KernelCall", "    dies(fixture)\n    return [KernelCall") + DIES,
@@ -199,7 +208,7 @@ def test_a_wrong_arm_is_named_under_a_clean_tool_too(lab: Lab, monkeypatch: pyte
     ],
 )
 def test_what_cannot_be_looked_at_is_refused_in_one_line(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch, options: dict[str, object], says: str
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], says: str
 ) -> None:
     """Nothing is archived."""
     install(lab, monkeypatch, CLEAN)
@@ -265,3 +274,12 @@ def test_sanitizer_attempts_are_listed_with_tool_coverage_and_outcome(
     assert "racecheck" in say.invoke(app, ["show", row["id"], *place]).stdout
     beside = json.loads(say.invoke(app, ["show", "doubling", "--json", *place]).stdout)["sanitizers"]
     assert [row["id"]] == [one["id"] for one in beside]
+    assert 0 == say.invoke(app, ["build", "--out", str(lab.root / "public"), *place]).exit_code
+    (record,) = (lab.root / "public/records/doubling").glob("*/index.html")
+    for page in (
+        lab.root / "public/attempts/index.html",
+        record,
+        record.parent / "attempts" / row["id"] / "index.html",
+    ):
+        assert "sanitizer: racecheck, 1 of 4 fixtures" in page.read_text()
+    assert 0 == say.invoke(app, ["verify", row["path"]]).exit_code
