@@ -131,7 +131,7 @@ def _prepare(request: Request, work: Path, runner: Runner, watch: Watch) -> Benc
         builder.name,
         selector=request.options.device,
         variables=builder.variables(request.device),
-        one_set=sanitized,
+        once=sanitized,
     )
     answer = runner.run(bench.reference_job(), "references", work)
     if answer.fault is not None:

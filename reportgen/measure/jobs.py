@@ -68,7 +68,7 @@ class Standing:
 class Bench:
     """Everything that the jobs of one attempt have in common; ``selector`` says which device, if one was named.
 
-    ``variables`` are the environment variables of every process beyond the fixed ones. With ``one_set`` no fixture has copies of its buffers.
+    ``variables`` are the environment variables of every process beyond the fixed ones. ``once`` is that of the jobs.
     """
 
     plan: Plan
@@ -79,7 +79,7 @@ class Bench:
     selector: str | None = None
     described: dict[str, Described] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
-    one_set: bool = False
+    once: bool = False
 
     def reference_job(self) -> Job:
         """Job that runs no kernel."""
@@ -178,7 +178,7 @@ class Bench:
             warm_up_s=protocol.clock_warm_up_s,
             least_batch_ns=round(protocol.least_batch_ms * NS_PER_MS),
             variables=self.variables,
-            one_set=self.one_set,
+            once=self.once,
             **drawn,
         )
 

@@ -24,7 +24,7 @@ class Rig:
     def __init__(self, job: Job, session: Session, channel: Channel) -> None:
         self.job, self.session, self.channel = job, session, channel
         self.files = References(job)
-        self.description = Description(Path(job.experiment_file), one_set=job.one_set)
+        self.description = Description(Path(job.experiment_file), once=job.once)
         self.shapes: dict[str, Shapes] = {}
         self.graphs: dict[tuple[str, str], Any] = {}
         self._named: dict[tuple[str, tuple[str, ...]], Slots] = {}
@@ -67,9 +67,10 @@ class Rig:
         return hashlib.sha256(json.dumps(self.session.addresses()).encode()).hexdigest()
 
     def launches(self, fixture: str) -> int:
-        """Count the launches of a graph: at least as many as the protocol asks for, and every set equally often."""
-        sets = self.shapes[fixture].sets
-        return sets * -(-self.job.launches_per_graph // sets)
+        """Count the launches of a graph: at least as many as experiment or protocol ask for, and every set equally often."""
+        shapes = self.shapes[fixture]
+        wanted = shapes.launches or self.job.launches_per_graph
+        return shapes.sets * -(-wanted // shapes.sets)
 
     def input_slots(self, fixture: str) -> Slots:
         """Input buffers of every set of a fixture."""

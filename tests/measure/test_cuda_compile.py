@@ -269,6 +269,14 @@ def test_ideas_that_became_one_machine_code_are_announced(lab: Lab, tmp_path: Pa
     assert ["arms 'one' and 'probe' are identical machine code"] == compare_code(arms, files, REMEDY)
 
 
+def test_many_arms_of_one_machine_code_are_one_line(lab: Lab) -> None:
+    """Three names for one file, and another code."""
+    names = {"one": "saxpy_one", "two": "saxpy_one", "four": "saxpy_four", "three": "saxpy_one"}
+    arms = [Arm(name=name, role=Role.PROBE, idea="-", file="x.cu", symbol=symbol) for name, symbol in names.items()]
+    files = {arm.name: Path(lab.built.arms["four" if arm.name == "four" else "one"].file) for arm in arms}
+    assert ["arms 'one', 'two' and 'three' are identical machine code"] == compare_code(arms, files, REMEDY)
+
+
 def test_without_the_compiler_one_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the extra is not installed."""
     monkeypatch.setattr(cuda, "installed", lambda _: False)

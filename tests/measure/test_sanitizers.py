@@ -43,7 +43,7 @@ WITH_HAZARDS = RUNS + SAYS.format(line="RACECHECK SUMMARY: 2 hazards displayed (
 CRASHING = 'log.write("========= Internal Sanitizer Error\\n")\nsys.exit(255)\n'
 SILENT = RUNS + "sys.exit(status)\n"
 
-ROTATING = PROGRAM + "\n\ndef sets(fixture):\n    return 3\n"
+ROTATING = PROGRAM + "\n\ndef sets(fixture):\n    return 3\n\ndef launches(fixture):\n    return 32\n"
 
 
 @pytest.fixture
@@ -53,7 +53,6 @@ def lab(lab: Lab) -> Lab:
         backend="fake",
         program=ROTATING,
         sizes="[64, 128, 256]",
-        protocol="launches_per_graph = 32",
         more="[[fixture]]\nvalues = { n = 10 }\nchecks_only = true\n",
     )
     return lab
@@ -111,7 +110,7 @@ def test_a_process_under_a_tool_has_one_set_one_launch_a_graph_and_no_paddings(
     assert ["0:x", "0:y"] == sorted(layout["buffers"]["n=64"])
     assert {0} == {padding for paddings in layout["padding_bytes"].values() for padding in paddings}
     assert {4 * 64} == set(attempt.checks.query("fixture == 'n=64' and kind == 'value'")["elements"])
-    assert (32, 4) == (attempt.plan.experiment.protocol.launches_per_graph, len(attempt.plan.fixtures))
+    assert (1.0, 4) == (attempt.plan.experiment.protocol.most_padding_mib, len(attempt.plan.fixtures))
 
 
 def test_a_subset_of_fixtures_is_recorded_as_such(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
