@@ -186,6 +186,17 @@ def test_registers_shared_memory_and_spills_are_read(tmp_path: Path) -> None:
     assert (free["registers"] or 0) > 64
 
 
+def test_the_other_kernels_of_an_operation_are_read_too(lab: Lab) -> None:
+    """Two steps are two kernels; the others have one."""
+    assert {"two_steps": ["saxpy_sum"]} == {
+        name: list(facts["further_kernels"]) for name, facts in lab.code.items() if facts["further_kernels"]
+    }
+    second = lab.code["two_steps"]["further_kernels"]["saxpy_sum"]
+    assert (0, 0, 1) == (second["spill_store_bytes"], second["spill_load_bytes"], second["barriers"])
+    assert 8 <= second["registers"] <= 32
+    assert second["entry_bytes"] % 128 == 0
+
+
 def test_what_was_not_told_is_null_and_not_zero() -> None:
     """As of a kernel that the log does not speak of."""
     assert {None} == set(resources("ptxas info : 0 bytes gmem", "probe").values())
