@@ -16,6 +16,7 @@ from reportgen.model.result import ComparisonResult, Result
 if TYPE_CHECKING:
     from reportgen.archive.load import Attempt
     from reportgen.measure.doctor import Finding
+    from reportgen.measure.recovery import Left
     from reportgen.measure.watching import RunOutcome
     from reportgen.publish.build import BuildReport
     from reportgen.publish.verification import VerificationReport
@@ -124,3 +125,8 @@ def _promotion(one: ComparisonResult, promotions: dict[tuple[str, str], Any]) ->
 
 def _pick(noun: msgspec.Struct, names: Sequence[str]) -> dict[str, Any]:
     return {name: getattr(noun, name) for name in names}
+
+
+def recovery(found: Sequence[Left]) -> list[dict[str, Any]]:
+    """List what dead runs left, and whether it is mended."""
+    return [asdict(one) for one in found]

@@ -22,6 +22,7 @@ from reportgen.publish import wording
 if TYPE_CHECKING:
     from reportgen.archive.load import Attempt
     from reportgen.measure.doctor import Finding
+    from reportgen.measure.recovery import Left
     from reportgen.measure.watching import RunOutcome
     from reportgen.publish.build import BuildReport
     from reportgen.publish.verification import VerificationReport
@@ -141,6 +142,12 @@ def outcome(finished: RunOutcome, said: str = "") -> RenderableType:
         name, attempt = finished.path.parent.name, layout.attempt_id_of(finished.path)
         lines.append(f"continue with: reportgen run {name} --resume {attempt}")
     return Text("\n".join([*lines, *([said] if said else [])]))
+
+
+def recovery(found: Sequence[Left]) -> RenderableType:
+    """Say what was mended."""
+    lines = [one.sentence for one in found if one.mended]
+    return Text("\n".join(lines) if found else "no run left anything behind")
 
 
 def build(report: BuildReport) -> RenderableType:

@@ -19,7 +19,7 @@ from typing import Any, Self
 import msgspec
 
 from reportgen.archive import layout
-from reportgen.archive.durable import sync_folder, sync_tree, write_durable
+from reportgen.archive.durable import refused, sync_folder, sync_tree, write_durable
 from reportgen.archive.encoding import (
     check_version,
     damaged,
@@ -245,15 +245,6 @@ def read_journal(folder: Path) -> JournalContents:
 def decode_event(line: bytes, where: str) -> Event:
     """Event out of a line of ``events.jsonl``; raises as :func:`reportgen.archive.encoding.decode_json` does."""
     return decode_json(line, Event, SCHEMA_VERSION, where)
-
-
-def refused(where: Path, fault: OSError) -> RecordError:
-    """Error for a disk that takes no more."""
-    return RecordError(
-        f"cannot be written: {fault.strerror or fault}",
-        where=str(where),
-        remedy="make room or correct the permissions; what was archived before is intact",
-    )
 
 
 def _decode_repetition(line: bytes, where: str) -> Repetition:
