@@ -199,7 +199,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 def test_every_arm_is_code_of_its_own_without_spills(built: Built) -> None:
-    """One symbol an arm, no two alike, nulls equal to their originals, nothing spilled, two warps' worth of registers left to none."""
+    """One symbol an arm, no two alike, nulls equal to their originals, nothing spilled, registers for 512 threads."""
     texts = {arm.name: built.code[arm.name]["text_sha256"] for arm in DECLARED.arms}
 
     assert len(DISTINCT) == len({texts[arm.name] for arm in DISTINCT})
@@ -208,7 +208,8 @@ def test_every_arm_is_code_of_its_own_without_spills(built: Built) -> None:
         assert built.code[arm.name]["spill_store_bytes"] == built.code[arm.name]["stack_bytes"] == 0
         assert built.code[arm.name]["registers"] <= 128
     for arm in DISTINCT:
-        assert [arm.symbol] == [name for name, f in symbols(built.folder / f"{arm.name}.cubin").items() if f.exported]
+        named = [name for name in symbols(built.folder / f"{arm.name}.cubin") if name.startswith("attention_q8")]
+        assert [arm.symbol] == named
 
 
 @pytest.mark.parametrize("family", FAMILIES)
