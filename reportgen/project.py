@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from reportgen.errors import InputError
 from reportgen.model.experiment import SCHEMA_VERSION, Experiment, GateKind, Role
+from reportgen.model.service import Service
 
 SETTINGS_FILE = "reportgen.toml"
 
@@ -30,14 +31,19 @@ class _Versioned(msgspec.Struct):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``reportgen.toml``: what the lab says of itself on its pages."""
+    """``reportgen.toml``: what the lab says of itself on its pages, and the live services that share its devices."""
 
     title: str = "Measured"
     tagline: str = ""
     repository: str = ""
     data_licence: str = "CC-BY-4.0"
     code_licence: str = "Apache-2.0"
-    services: dict[str, Any] = {}
+    services: list[Service] = msgspec.field(name="service", default=[])
+
+    def __post_init__(self) -> None:
+        names = [service.name for service in self.services]
+        if len({*names}) != len(names):
+            raise ValueError("two services have the same name")
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,11 @@ class Project:
     def site(self) -> Path:
         """What people write."""
         return self.root / "site"
+
+    @property
+    def guarding(self) -> Path:
+        """What the guards of a run write down; no part of the archive."""
+        return self.root / ".reportgen"
 
     @property
     def templates(self) -> Path:

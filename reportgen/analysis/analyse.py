@@ -10,6 +10,7 @@ from reportgen.analysis.comparing import Measured, comparison_result, measure
 from reportgen.analysis.families import holm_families
 from reportgen.analysis.gates import gate_results
 from reportgen.analysis.noise import cell_floor, is_valid, noise_floor, noise_results
+from reportgen.analysis.null_study import null_study
 from reportgen.analysis.pairing import DeviceRows
 from reportgen.analysis.positions import position_effects
 from reportgen.analysis.promotion import promotions
@@ -62,6 +63,7 @@ def analyse(
         positions=[effect for view in views for effect in position_effects(view)],
         times=arm_times(views),
         with_left_out=_with_left_out(plan, rows, left_out) if left_out or _leaves_out(views) else [],
+        null_study=null_study(plan, rows),
     )
 
 

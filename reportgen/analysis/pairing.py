@@ -5,8 +5,8 @@ A time is the mean over both mirrored batches of elapsed / launches, and missing
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -26,14 +26,16 @@ _NEEDED = (
 class DeviceRows:
     """What one device contributes to a record.
 
-    ``batches`` holds the columns of ``model.columns.BATCHES`` (of several modes only ``process`` is read, warm-up is not);
-    ``failed`` names the arms that failed a check on this device.
+    ``batches`` holds the columns of ``model.columns.BATCHES`` (warm-up is not read; verdicts read mode ``process`` alone);
+    ``failed`` names the arms that failed a check on this device; ``places`` maps, by mode, a spare to the repetition whose
+    place it took.
     """
 
     device: str
     model: str
     batches: pd.DataFrame
     failed: frozenset[str] = frozenset()
+    places: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +64,7 @@ class TimeCube:
 
 
 def time_cubes(
-    rows: DeviceRows, fixtures: Sequence[str], arms: Sequence[str], *, tagged: bool = False
+    rows: DeviceRows, fixtures: Sequence[str], arms: Sequence[str], *, tagged: bool = False, mode: str = "process"
 ) -> dict[str, TimeCube]:
     """Build one device's cubes over the plan's ``fixtures`` and ``arms``, by group of processes.
 
@@ -70,6 +72,8 @@ def time_cubes(
     ----------
     tagged:
         Use the batches that a rule of the plan has tagged too; without it each of them counts as missing.
+    mode:
+        The mode whose batches are taken: ``process`` for everything that decides.
 
     Raises
     ------
@@ -80,7 +84,7 @@ def time_cubes(
     missing = [name for name in _NEEDED if name not in rows.batches.columns]
     if missing:
         raise RecordError(f"batches lack the column {missing[0]!r}", where=f"device {rows.device}")
-    scored = _is(rows.batches["mode"], "process") & ~rows.batches["warmup"].to_numpy(dtype=bool)
+    scored = _is(rows.batches["mode"], mode) & ~rows.batches["warmup"].to_numpy(dtype=bool)
     by_group = {group: scored & _is(rows.batches["group"], group) for group in GROUPS}
     if (scored & ~by_group["main"] & ~by_group["peer"]).any():
         raise RecordError("the group of a batch is neither main nor peer", where=f"device {rows.device}")

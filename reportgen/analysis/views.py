@@ -68,8 +68,10 @@ class SliceView:
         ]
 
 
-def slice_views(plan: Plan, rows: Sequence[DeviceRows], *, tagged: bool = False) -> list[SliceView]:
-    """Every slice of the plan on every device model of the record.
+def slice_views(
+    plan: Plan, rows: Sequence[DeviceRows], *, tagged: bool = False, mode: str = "process"
+) -> list[SliceView]:
+    """Every slice of the plan on every device model of the record, as one mode timed it.
 
     Raises
     ------
@@ -82,7 +84,7 @@ def slice_views(plan: Plan, rows: Sequence[DeviceRows], *, tagged: bool = False)
     timed = {fixture.name: fixture.values for fixture in plan.fixtures if not fixture.checks_only}
     arms = [arm.name for arm in plan.experiment.arms]
     ordered = sorted(rows, key=lambda device: device.device)
-    cubes = [time_cubes(device, list(timed), arms, tagged=tagged) for device in ordered]
+    cubes = [time_cubes(device, list(timed), arms, tagged=tagged, mode=mode) for device in ordered]
     models = sorted({device.model for device in rows})
     return [
         SliceView(

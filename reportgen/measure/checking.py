@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from reportgen.measure.backends.session import Slot
-from reportgen.measure.correctness import Comparison
+from reportgen.measure.correctness import Comparison, pooled
 from reportgen.measure.outputs import Outputs, Written
 from reportgen.measure.rig import Rig
 
@@ -32,11 +31,9 @@ def _check_fixture(rig: Rig, fixture: str, when: str) -> Iterator[Row]:
     for arm in arms:
         rig.channel.at(f"check {when}", fixture, arm)
         _replay_poisoned(rig, fixture, arm, when)
-        written = outputs.read()
+        kept[arm] = _read(rig, arm, outputs)
         rows.append(_inputs_row(rig, fixture, arm, _restore_disturbed(rig, fixture)))
-        rows += _value_rows(rig, arm, written, outputs)
-        if any(arm in (other.name, other.equals) and other.equals for other in rig.job.arms):
-            kept[arm] = written
+        rows += _value_rows(rig, arm, kept[arm], outputs)
     for arm in arms:
         rows += _bitwise_rows(rig, arm, kept, outputs)
     if disturbed and all(row["passed"] for row in rows if row["kind"] == "inputs"):
@@ -50,33 +47,41 @@ def _check_fixture(rig: Rig, fixture: str, when: str) -> Iterator[Row]:
         yield {"fixture": fixture, "repetition": rig.job.repetition, "when": when, **row}
 
 
-def _restore_disturbed(rig: Rig, fixture: str) -> int:
-    changed = len(rig.changed_inputs(fixture))
+def _read(rig: Rig, arm: str, outputs: Outputs) -> Written:
+    """Read what an arm wrote, unless nobody asks for it: neither the reference nor an arm that must equal it."""
+    asked = rig.job.arm(arm).checked or any(
+        other.equals and arm in (other.name, other.equals) for other in rig.job.arms
+    )
+    return outputs.read() if asked else {}
+
+
+def _restore_disturbed(rig: Rig, fixture: str, case: int = 0) -> int:
+    changed = len(rig.changed_inputs(fixture, case))
     if changed:
-        rig.restore_inputs(fixture)
+        rig.restore_inputs(fixture, case)
     return changed
 
 
 def _replay_poisoned(rig: Rig, fixture: str, arm: str, when: str) -> None:
-    for slot in rig.written_slots(fixture):
-        rig.session.fill(slot, POISON[when])
+    rig.session.fill(rig.written_slots(fixture), POISON[when])
     rig.session.replay(rig.graphs[fixture, arm])
 
 
 def _inputs_row(rig: Rig, fixture: str, arm: str, changed: int) -> Row:
-    counts = Comparison(len(rig.input_slots(fixture)), changed, None, None)
-    return _row(arm, "inputs", "inputs", "inputs", counts)
+    return _row(arm, "inputs", "inputs", "inputs", Comparison(len(rig.input_slots(fixture)), changed, None, None))
 
 
 def _case_rows(rig: Rig, fixture: str, arms: list[str], case: int, when: str) -> list[Row]:
     """Give the same graphs other inputs; what is timed lies in its place again afterwards."""
     rows: list[Row] = []
     outputs = Outputs(rig, fixture, case)
+    rig.restore_inputs(fixture, case)
     for arm in arms:
         rig.channel.at(f"check {when} case {case}", fixture, arm)
-        rig.restore_inputs(fixture, case)
         _replay_poisoned(rig, fixture, arm, when)
-        rows += _value_rows(rig, arm, outputs.read(), outputs, case)
+        if rig.job.arm(arm).checked:
+            rows += _value_rows(rig, arm, outputs.read(), outputs, case)
+        _restore_disturbed(rig, fixture, case)
     rig.restore_inputs(fixture)
     return rows
 
@@ -84,21 +89,30 @@ def _case_rows(rig: Rig, fixture: str, arms: list[str], case: int, when: str) ->
 def _value_rows(rig: Rig, arm: str, written: Written, outputs: Outputs, case: int = 0) -> Iterator[Row]:
     if not rig.job.arm(arm).checked:
         return
-    for slot, raw in written.items():
-        yield _row(arm, _label(rig, slot, case), "reference", "value", outputs.against_reference(slot, raw))
+    for name, contents in written.items():
+        counts = [outputs.against_reference(content) for content in contents]
+        for told, comparison in _told(name, counts, case):
+            yield _row(arm, told, "reference", "value", comparison)
 
 
 def _bitwise_rows(rig: Rig, arm: str, kept: dict[str, Written], outputs: Outputs) -> Iterator[Row]:
     twin = rig.job.arm(arm).equals
     if twin is None or twin not in kept:
         return
-    for slot, raw in kept[arm].items():
-        yield _row(arm, _label(rig, slot), twin, "bitwise", outputs.against_twin(slot, raw, kept[twin][slot]))
+    for name, contents in kept[arm].items():
+        counts = [outputs.against_twin(*pair) for pair in zip(contents, kept[twin][name], strict=True)]
+        for told, comparison in _told(name, counts):
+            yield _row(arm, told, twin, "bitwise", comparison)
 
 
-def _label(rig: Rig, slot: Slot, case: int = 0) -> str:
-    name = slot.name if rig.shapes[slot.fixture].sets == 1 else f"{slot.name}[{slot.set}]"
-    return f"{name} case {case}" if case else name
+def _told(output: str, counts: Sequence[Comparison], case: int = 0) -> Iterator[tuple[str, Comparison]]:
+    """One name and comparison for all sets that pass; each set that fails has its own."""
+    suffix = f" case {case}" if case else ""
+    if passed := [one for one in counts if one.passed]:
+        yield output + suffix, pooled(passed)
+    for index, one in enumerate(counts):
+        if not one.passed:
+            yield (output if len(counts) == 1 else f"{output}[{index}]") + suffix, one
 
 
 def _row(arm: str, output: str, against: str, kind: str, counts: Comparison) -> Row:

@@ -15,6 +15,7 @@ from reportgen.measure.backends.interface import Builder
 from reportgen.measure.campaign import Campaign, CannotCompleteError, SourcesChangedError
 from reportgen.measure.closing import INTERRUPTED, close_complete, close_early, leave_open
 from reportgen.measure.compiling import Patience
+from reportgen.measure.harnesses import require
 from reportgen.measure.interruption import Interrupted, Interruption
 from reportgen.measure.jobs import Bench, Described
 from reportgen.measure.locking import device_lock
@@ -52,6 +53,7 @@ def run(project: Project, name: str, options: RunOptions, watch: Watch) -> RunOu
         options = replace(options, device=header.environment.get(SELECTOR))
     builder = open_builder(_backend(experiment, options, header))
     plan = _plan(experiment, builder)
+    require(harness.name for harness in plan.experiment.harnesses)
     device = builder.device(options.device)
     request = Request(project, experiment, plan, builder, device, options)
     with Interruption() as interruption, device_lock(device), work_folder() as work:

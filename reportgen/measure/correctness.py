@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,13 +49,32 @@ def compare_bits(written: NDArray[np.uint8], twin: NDArray[np.uint8], output: Ou
     unlike = (written.reshape(-1, width) != twin.reshape(-1, width)).any(axis=1)
     mismatches = int(np.count_nonzero(unlike))
     if mismatches == 0:
-        return Comparison(unlike.size, 0, 0.0, 0.0)
+        return equal_bits(output)
     wanted = _typed(twin, output).astype(np.float64).ravel()
     with np.errstate(invalid="ignore", over="ignore"):
         difference = np.abs(_typed(written, output).astype(np.float64).ravel() - wanted)
     if not np.isfinite(difference).all():
         return Comparison(unlike.size, mismatches, None, None)
     return Comparison(unlike.size, mismatches, float(difference.max()), _relative_l2(difference, wanted))
+
+
+def equal_bits(output: Output) -> Comparison:
+    """Outcome of comparing bits that are known to be equal."""
+    return Comparison(int(np.prod(output.shape, dtype=np.int64)), 0, 0.0, 0.0)
+
+
+def pooled(counts: Sequence[Comparison]) -> Comparison:
+    """Add up comparisons of several copies: elements and mismatches together, errors of the worst.
+
+    An error that one of them lacks (where a difference is not finite, or relative to nothing) is lacking.
+    """
+    absolutes, relatives = [one.max_abs for one in counts], [one.rel_l2 for one in counts]
+    return Comparison(
+        sum(one.elements for one in counts),
+        sum(one.mismatches for one in counts),
+        None if None in absolutes else max(known for known in absolutes if known is not None),
+        None if None in relatives else max(known for known in relatives if known is not None),
+    )
 
 
 def size_bytes(output: Output) -> int:

@@ -18,7 +18,9 @@ from reportgen.measure.backends.cuda import compile_arm, disassembler, installed
 from reportgen.measure.backends.cuda_options import OPTIONS
 from reportgen.measure.backends.nvml import chosen, gpus, open_nvml
 from reportgen.measure.compiling import Patience
+from reportgen.measure.harnesses import lacking
 from reportgen.measure.identity import cpu_device, governor
+from reportgen.measure.timers.catalogue import CATALOGUE
 from reportgen.model.experiment import Arm, Role
 from reportgen.units import BYTES_PER_MIB
 
@@ -74,6 +76,7 @@ def examine(runs: Path) -> list[Finding]:
         lambda: check_module("cuda.core", "cuda.core", "compile"),
         check_cuda_compiler,
         check_disassembler,
+        check_harnesses,
     ]
     return [check() for check in checks]
 
@@ -225,6 +228,18 @@ def check_module(module: str, title: str, extra: str) -> Finding:
     sentence = f"{title} is installed." if ok else f"{title} is not installed."
     remedy = "" if ok else f"pip install 'reportgen[{extra}]', if you want the {extra} backend"
     return Finding(module, sentence, remedy, f"the {extra} backend", ok=ok)
+
+
+def check_harnesses() -> Finding:
+    """See which timing programs of others a timed process could load."""
+    what, why = "harnesses", "studies that ask what other timing programs report"
+    absent = lacking(CATALOGUE)
+    here = ", ".join(name for name in CATALOGUE if name not in absent)
+    if not absent:
+        return Finding(what, f"Other timing programs at hand: {here}.", "", why, ok=True)
+    packages = dict.fromkeys(title for titles in absent.values() for title in titles)
+    sentence = f"Other timing programs at hand: {here}; not {', '.join(absent)}."
+    return Finding(what, sentence, f"pip install {' '.join(packages)}, if you want them", why, ok=False)
 
 
 def _succeeds(command: list[str]) -> bool:

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from reportgen.measure.backends.session import Bytes, Slot
-from reportgen.measure.correctness import Comparison, compare_bits, compare_values
+from typing import NamedTuple
+
+from reportgen.measure.backends.session import Bytes
+from reportgen.measure.correctness import Comparison, compare_bits, compare_values, equal_bits
 from reportgen.measure.rig import Rig
 
-Written = dict[Slot, Bytes]
+
+class Content(NamedTuple):
+    """What a buffer held: the output's name, and the checksum of its bytes."""
+
+    output: str
+    checksum: str
+
+
+# Contents of each output, set by set.
+Written = dict[str, list[Content]]
 
 
 class Outputs:
@@ -18,32 +29,36 @@ class Outputs:
 
     def __init__(self, rig: Rig, fixture: str, case: int = 0) -> None:
         self._rig, self._fixture, self._case = rig, fixture, case
-        self._contents: dict[tuple[str, str], Bytes] = {}
-        self._values: dict[int, Comparison] = {}
-        self._bits: dict[tuple[int, int], Comparison] = {}
+        self._bytes: dict[Content, Bytes] = {}
+        self._values: dict[Content, Comparison] = {}
+        self._bits: dict[tuple[Content, Content], Comparison] = {}
 
     def read(self) -> Written:
-        """Read the outputs of every set as they are now; equal contents are one array."""
-        session, shapes = self._rig.session, self._rig.shapes[self._fixture]
-        written = {}
-        for slot in self._rig.written_slots(self._fixture):
-            if slot.name in shapes.outputs:
-                key = slot.name, session.checksum(slot)
-                if key not in self._contents:
-                    self._contents[key] = session.download(slot)
-                written[slot] = self._contents[key]
+        """Read the outputs of every set as they are now: checksums of all of them, bytes of what was not seen before."""
+        slots = self._rig.output_slots(self._fixture)
+        written: Written = {name: [] for name in self._rig.shapes[self._fixture].outputs}
+        for slot, checksum in zip(slots, self._rig.session.checksums(slots), strict=True):
+            content = Content(slot.name, checksum)
+            if content not in self._bytes:
+                self._bytes[content] = self._rig.session.download(slot)
+            written[slot.name].append(content)
         return written
 
-    def against_reference(self, slot: Slot, raw: Bytes) -> Comparison:
+    def against_reference(self, content: Content) -> Comparison:
         """Compare a content with the float64 reference under the output's tolerance."""
-        if id(raw) not in self._values:
-            reference = self._rig.files.reference(self._fixture, slot.name, self._case)
-            self._values[id(raw)] = compare_values(raw, reference, self._rig.shapes[self._fixture].outputs[slot.name])
-        return self._values[id(raw)]
+        if content not in self._values:
+            reference = self._rig.files.reference(self._fixture, content.output, self._case)
+            output = self._rig.shapes[self._fixture].outputs[content.output]
+            self._values[content] = compare_values(self._bytes[content], reference, output)
+        return self._values[content]
 
-    def against_twin(self, slot: Slot, raw: Bytes, twin: Bytes) -> Comparison:
-        """Compare two contents bit for bit."""
-        pair = id(raw), id(twin)
+    def against_twin(self, content: Content, twin: Content) -> Comparison:
+        """Compare two contents bit for bit; their bytes are looked at only where the checksums differ."""
+        pair = content, twin
         if pair not in self._bits:
-            self._bits[pair] = compare_bits(raw, twin, self._rig.shapes[self._fixture].outputs[slot.name])
+            output = self._rig.shapes[self._fixture].outputs[content.output]
+            alike = content == twin
+            self._bits[pair] = (
+                equal_bits(output) if alike else compare_bits(self._bytes[content], self._bytes[twin], output)
+            )
         return self._bits[pair]

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from reportgen.archive.digest import plan_digest
 from reportgen.errors import InputError
+from reportgen.measure.harnesses import check_planned
 from reportgen.measure.judged import Arms, judged_comparisons
 from reportgen.measure.order import MOST_REPETITIONS
 from reportgen.measure.plan_files import covered_files, plan_files
@@ -48,6 +49,7 @@ def make_plan(
     """
     where = str(folder.toml)
     _check_name(folder, where)
+    check_planned(experiment.harnesses, backend, where)
     arms = resolved_arms(experiment, where, needs_symbols=backend in COMPILING)
     fixtures = plan_fixtures(folder.name, experiment, where)
     main = arms_by_fixture(arms, fixtures, where)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from reportgen.calls import KernelCall
 from reportgen.measure.backends.session import Allocation, GraphSpec, Launch, Module, Session, Slot
 from reportgen.measure.channel import Channel
 from reportgen.measure.description import Description, Shapes
 from reportgen.measure.job import Job
 from reportgen.measure.references import References, sha256
+
+Slots = tuple[Slot, ...]
 
 
 class Rig:
@@ -21,7 +25,8 @@ class Rig:
         self.description = Description(Path(job.experiment_file))
         self.shapes: dict[str, Shapes] = {}
         self.graphs: dict[tuple[str, str], Any] = {}
-        self.input_sums: dict[Slot, str] = {}
+        self._named: dict[tuple[str, tuple[str, ...]], Slots] = {}
+        self._input_sums: dict[tuple[str, int], dict[str, str]] = {}
 
     def build(self) -> None:
         """Load, allocate, upload, capture.
@@ -41,7 +46,6 @@ class Rig:
         for fixture in self.job.fixtures:
             self.channel.at("inputs", fixture.name)
             self.restore_inputs(fixture.name)
-            self.input_sums.update({slot: self.session.checksum(slot) for slot in self.input_slots(fixture.name)})
         for name, arm in self.job.graph_order:
             self.channel.at("capture", name, arm)
             self.graphs[name, arm] = self.session.capture(self._spec(name, arm))
@@ -51,37 +55,58 @@ class Rig:
         sets = self.shapes[fixture].sets
         return sets * -(-self.job.launches_per_graph // sets)
 
-    def input_slots(self, fixture: str) -> list[Slot]:
+    def input_slots(self, fixture: str) -> Slots:
         """Input buffers of every set of a fixture."""
-        shapes = self.shapes[fixture]
-        return [Slot(fixture, index, name) for index in range(shapes.sets) for name in shapes.inputs]
+        return self._slots(fixture, self.shapes[fixture].inputs)
 
-    def written_slots(self, fixture: str) -> list[Slot]:
+    def output_slots(self, fixture: str) -> Slots:
+        """Output buffers of every set of a fixture; those of one name in the order of the sets."""
+        return self._slots(fixture, self.shapes[fixture].outputs)
+
+    def written_slots(self, fixture: str) -> Slots:
         """Output and scratch buffers of every set of a fixture."""
-        shapes = self.shapes[fixture]
-        return [
-            Slot(fixture, index, name) for index in range(shapes.sets) for name in (*shapes.outputs, *shapes.scratch)
-        ]
+        return self._slots(fixture, [*self.shapes[fixture].outputs, *self.shapes[fixture].scratch])
 
     def restore_inputs(self, fixture: str, case: int = 0) -> None:
-        """Upload the inputs of every set: those that are timed, or those of another case."""
+        """Upload the inputs that are timed, or those of another case, into the first set and copy it to the others."""
         inputs = self.files.inputs(fixture, case)
-        for slot in self.input_slots(fixture):
-            self.session.upload(slot, inputs[slot.name])
+        for name, array in inputs.items():
+            first, *others = self._slots(fixture, [name])
+            self.session.upload(first, array)
+            self.session.copy(first, others)
+        if (fixture, case) not in self._input_sums:
+            sums = self.session.checksums([Slot(fixture, 0, name) for name in inputs])
+            self._input_sums[fixture, case] = dict(zip(inputs, sums, strict=True))
 
-    def changed_inputs(self, fixture: str) -> list[Slot]:
-        """Input buffers whose checksum is no longer that of the upload."""
-        return [slot for slot in self.input_slots(fixture) if self.session.checksum(slot) != self.input_sums[slot]]
+    def changed_inputs(self, fixture: str, case: int = 0) -> list[Slot]:
+        """Input buffers of any set whose checksum is not that of the upload."""
+        slots, wanted = self.input_slots(fixture), self._input_sums[fixture, case]
+        sums = self.session.checksums(slots)
+        return [slot for slot, found in zip(slots, sums, strict=True) if found != wanted[slot.name]]
 
     def input_hashes(self, fixture: str) -> dict[str, str]:
         """SHA-256 of the first set's inputs as they lie on the device."""
         return {name: sha256(self.session.download(Slot(fixture, 0, name))) for name in self.shapes[fixture].inputs}
 
+    def _slots(self, fixture: str, names: Iterable[str]) -> Slots:
+        key = fixture, tuple(names)
+        if key not in self._named:
+            sets = range(self.shapes[fixture].sets)
+            self._named[key] = tuple(Slot(fixture, index, name) for name in key[1] for index in sets)
+        return self._named[key]
+
     def _allocation(self, fixture: str, index: int, name: str, padding_bytes: int) -> Allocation:
         return Allocation(Slot(fixture, index, name), self.shapes[fixture].sizes()[name], padding_bytes)
 
+    def single(self, fixture: str, arm: str) -> GraphSpec:
+        """Tell one execution of the operation on the first set."""
+        return GraphSpec(arm, fixture, (Launch(0, self._calls(fixture, arm)),))
+
     def _spec(self, fixture: str, arm: str) -> GraphSpec:
-        shapes, names = self.shapes[fixture], self.shapes[fixture].sizes()
-        calls = self.description.kernels(self.job.arm(arm).seen(), self.job.fixture(fixture).seen(), names)
-        launches = tuple(Launch(index % shapes.sets, calls) for index in range(self.launches(fixture)))
+        sets, calls = self.shapes[fixture].sets, self._calls(fixture, arm)
+        launches = tuple(Launch(index % sets, calls) for index in range(self.launches(fixture)))
         return GraphSpec(arm, fixture, launches)
+
+    def _calls(self, fixture: str, arm: str) -> tuple[KernelCall, ...]:
+        names = self.shapes[fixture].sizes()
+        return self.description.kernels(self.job.arm(arm).seen(), self.job.fixture(fixture).seen(), names)

@@ -79,7 +79,7 @@ CHECKS = (
         "output",
         "string",
         "",
-        "buffer compared, with its set where there are several, and its case where the inputs are not those that are timed",
+        "buffer compared: of all sets that pass, or of the one set named; with its case where the inputs are not those that are timed",
     ),
     Column("against", "string", "", "reference, the arm that must be equalled, or inputs for their checksum"),
     Column("kind", "string", "", "value (under the stated tolerance), bitwise, or inputs (unchanged)"),

@@ -7,6 +7,7 @@ import enum
 import msgspec
 
 from reportgen.model.experiment import AxisValue
+from reportgen.model.null_study import NullStudy
 
 SCHEMA_VERSION = 1
 
@@ -214,7 +215,11 @@ class ArmTime(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """``results.json``: everything computed from one record."""
+    """``results.json``: everything computed from one record.
+
+    Verdicts, noise, gates, positions and times are of mode ``process``; ``null_study`` is there where the plan has several modes or
+    other harnesses.
+    """
 
     schema_version: int
     experiment: str
@@ -227,3 +232,4 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     positions: list[PositionEffect]
     times: list[ArmTime]
     with_left_out: list[ComparisonResult] = []
+    null_study: NullStudy | None = None

@@ -34,7 +34,9 @@ RESULTS = "results.json"
 VERIFIER = "verify.py"
 README = "README.txt"
 ZIP = "record.zip"
-VERIFIER_PARTS = ("verify.py", "verify_evidence.py", "verify_intervals.py", "verify_numbers.py")
+VERIFIER_PARTS = (
+    "verify.py", "verify_evidence.py", "verify_intervals.py", "verify_null_study.py", "verify_numbers.py",
+)  # fmt: skip
 LICENCE = "CC-BY-4.0"
 _LICENCE_LINE = "# SPDX-License-Identifier: Apache-2.0"
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)

@@ -27,10 +27,12 @@ from reportgen.publish.verify_evidence import (
     declaration_contradictions,
     header_contradictions,
     launch_contradictions,
+    left_out_of,
     order_contradictions,
     protocol_contradictions,
 )
 from reportgen.publish.verify_intervals import Facts
+from reportgen.publish.verify_null_study import STUDY_LISTS, recompute_study
 from reportgen.publish.verify_numbers import recompute
 
 SCHEMA_VERSION = 1
@@ -49,6 +51,7 @@ IDENTITY = {
     "gates": ("name", "slice", "arm"),
     "positions": ("slice", "order_pass", "position"),
     "times": ("device", "fixture", "arm"),
+    **STUDY_LISTS,
 }
 
 
@@ -193,8 +196,8 @@ def check_counts(manifest: Facts, batches: list[Facts], checks: list[Facts]) -> 
     counts = {"batches": len(timed), "warmup_batches": len(batches) - len(timed)}
     counts |= {"checks": len(checks), "failed_checks": len(failed)}
     for name, count in counts.items():
+        file = "checks.csv" if "checks" in name else "batches.csv"
         if manifest["counts"][name] != count:
-            file = "checks.csv" if "checks" in name else "batches.csv"
             yield f"{file}: attempt {manifest['id']}: {count} {name}, its manifest counts {manifest['counts'][name]}"
     arms = sorted({row["arm"] for row in failed})
     if arms != sorted(manifest["failed_arms"]):
@@ -203,7 +206,7 @@ def check_counts(manifest: Facts, batches: list[Facts], checks: list[Facts]) -> 
 
 def check_matrix(plan: Facts, manifest: Facts, batches: list[Facts]) -> Iterator[str]:
     """Look for every planned batch of the repetitions that count."""
-    left_out = {entry["repetition"] for entry in manifest["left_out"]}
+    left_out = left_out_of(manifest)
     counted = Counter(place_of(row) for row in batches if row["mode"] == "process" and row["warmup"] == "false")
     numbers = {place[3] for place in counted} - left_out
     if len(numbers) < manifest["repetitions_planned"]:
@@ -221,6 +224,7 @@ def check_matrix(plan: Facts, manifest: Facts, batches: list[Facts]) -> Iterator
 def check_evidence(folder: Path, batches: list[Facts], checks: list[Facts]) -> Iterator[str]:
     """Hold an attempt's rows against what was noted beside them when they were measured."""
     noted = [json.loads(line) for line in (folder / "repetitions.jsonl").read_bytes().splitlines()]
+    noted = [entry for entry in noted if entry.get("mode", "process") == "process"]
     orders = {entry["repetition"]: entry["facts"].get("orders", {}) for entry in noted}
     scored = [
         row | {name: int(row[name]) for name in ("repetition", "pass", "position", "launches")}
@@ -256,7 +260,6 @@ def collect(
         if row["mode"] != "process" or row["warmup"] != "false":
             continue
         manifest = manifests[row["attempt"]]
-        lost = {entry["repetition"] for entry in manifest["left_out"]}
         group, fixture, arm, repetition, half = place_of(row)
         where = (
             f"batches.csv:{row['line']}: device {row['device']}, fixture {fixture}, arm {arm}, repetition {repetition}"
@@ -266,7 +269,7 @@ def collect(
         for name in ("launches", "elapsed_ns"):
             if int(row[name]) <= 0:
                 raise RefusedError(f"{where}: {name} must be positive, not {row[name]}")
-        if repetition in lost and not everything:
+        if repetition in left_out_of(manifest) and not everything:
             continue
         halves = record[row["device"]]["halves"][group, fixture, arm, repetition]
         record[row["device"]]["repetitions"][group].add(repetition)
@@ -286,7 +289,8 @@ def results_of(batches: list[Facts], checks: list[Facts], plan: Facts, manifests
     record = collect(batches, plan, manifests, failed, everything=False)
     whole = collect(batches, plan, manifests, failed, everything=True)
     differ = any(whole[name]["halves"] != record[name]["halves"] for name in whole)
-    return recompute(plan, record, whole if differ else None)
+    found = recompute(plan, record, whole if differ else None)
+    return found | {"null_study": recompute_study(plan, batches, manifests, failed, found["times"])}
 
 
 # ---- differences -----------------------------------------------------------------------------------------------------
@@ -348,9 +352,8 @@ def findings_of(folder: Path) -> Iterator[str]:
     for name in ("batches.csv", "checks.csv"):
         with (folder / name).open(encoding="utf-8", newline="") as file:
             yield from header_contradictions(name, file.readline())
-    for row in [*batches, *checks]:
-        if row["attempt"] not in manifests:
-            raise RefusedError(f"line {row['line']} of a table names attempt {row['attempt']!r}, which is not here")
+    for row in (row for row in [*batches, *checks] if row["attempt"] not in manifests):
+        raise RefusedError(f"line {row['line']} of a table names attempt {row['attempt']!r}, which is not here")
     for path in folders:
         manifest = manifests[path.name]
         own = [row for row in batches if row["attempt"] == path.name]

@@ -25,6 +25,11 @@ def header_contradictions(name: str, first_line: str) -> Iterator[str]:
         yield f"{name}:1: the columns are not those of the record format"
 
 
+def left_out_of(manifest: Row, mode: str = "process") -> set[int]:
+    """Give the repetitions of a mode that an attempt left out."""
+    return {entry["repetition"] for entry in manifest["left_out"] if entry.get("mode", "process") == mode}
+
+
 def protocol_contradictions(plan: Row, manifest: Row) -> Iterator[str]:
     """Hold the repetitions that a timed attempt claims it had to make against its plan."""
     due, claimed = plan["experiment"]["protocol"]["repetitions"], manifest["repetitions_planned"]

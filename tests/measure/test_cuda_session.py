@@ -15,10 +15,12 @@ from reportgen.calls import Buffer, KernelCall
 from reportgen.errors import InputError, WorkerError
 from reportgen.measure.backends import cuda_session
 from reportgen.measure.backends.cuda_arguments import exact
+from reportgen.measure.backends.cuda_bulk import parts
 from reportgen.measure.backends.cuda_clock import wake
 from reportgen.measure.backends.cuda_session import CudaSession
 from reportgen.measure.backends.session import Allocation, GraphSpec, Launch, Module, Slot
 from reportgen.measure.job import REPETITION, Job
+from tests.measure.checksum import checksum
 from tests.measure.cuda_stub import Device
 
 
@@ -135,9 +137,38 @@ def test_what_is_filled_and_uploaded_is_read_back(session: CudaSession, tmp_path
     """Byte for byte, an upload leaving the rest alone."""
     ready(session, tmp_path)
     slot = Slot("f", 0, "x")
-    session.fill(slot, 0xFF)
+    session.fill([slot], 0xFF)
     session.upload(slot, np.array([1, 2], np.int16))
     assert [1, 0, 2, 0, *[255] * 96] == session.download(slot).tolist()
+
+
+def test_many_buffers_are_filled_copied_and_summed_by_one_launch_each(
+    session: CudaSession, device: Device, tmp_path: Path
+) -> None:
+    """Their addresses and sizes travel once; then a launch and, for the sums, one wait. Bytes beyond the last whole word count."""
+    ready(session, tmp_path)
+    slots = [Slot("f", 0, "x"), Slot("f", 1, "x")]
+    session.checksums(slots)
+    device.log.clear()
+    session.fill(slots, 0x7F)
+    assert [[0x7F] * 100] * 2 == [session.download(slot).tolist() for slot in slots]
+    session.upload(slots[0], np.arange(100, dtype=np.uint8))
+    session.copy(slots[0], slots[1:])
+    assert [*range(100)] == session.download(slots[1]).tolist()
+    device.log.clear()
+    assert [checksum(np.arange(100, dtype=np.uint8))] * 2 == session.checksums(slots)
+    assert ["reportgen_checksums(2, 1, 1)(256, 1, 1)0", "synchronize"] == device.log
+
+
+@pytest.mark.parametrize(
+    ("buffers", "most_bytes", "wanted"),
+    [(1, 1, 1), (1, 1 << 30, 512), (330, 1 << 16, 4), (2000, 1 << 30, 8), (1, 1 << 17, 8), (0, 0, 1)],
+)
+def test_large_buffers_are_worked_on_by_many_blocks_and_many_small_ones_by_few(
+    buffers: int, most_bytes: int, wanted: int
+) -> None:
+    """A block for 16 KiB of the largest buffer, at most 512 a buffer, and about 4,096 in all."""
+    assert wanted == parts(buffers, most_bytes)
 
 
 def test_a_cubin_that_was_changed_after_the_build_is_not_loaded(session: CudaSession, tmp_path: Path) -> None:

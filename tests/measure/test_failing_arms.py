@@ -109,6 +109,45 @@ def test_every_set_of_a_rotating_fixture_is_checked(lab: Lab) -> None:
     )
     attempt = lab.load(lab.run())
     failed = attempt.checks[~attempt.checks["passed"]]
-    assert {"y[1]"} == set(failed["output"])
-    assert {"y[0]", "y[1]", "y[2]", "inputs"} == set(attempt.checks["output"])
+    assert {("y[1]", 256, 256)} == set(zip(failed["output"], failed["mismatches"], failed["elements"], strict=True))
+    assert {"y[1]", "y", "inputs"} == set(attempt.checks["output"])
+    passed = attempt.checks[attempt.checks["output"] == "y"].groupby("arm")["elements"].max()
+    assert {"base": 3 * 256, "again": 3 * 256, "idea": 2 * 256} == passed.to_dict()
     assert (attempt.batches["launches"] % 3 == 0).all()
+
+
+def test_what_spoils_an_arm_is_found_in_the_last_set_alone_too(lab: Lab) -> None:
+    """Each of the faults above, made in the third of three sets only: that set is named, with the counts of a single one."""
+    more = ""
+    for name, body in SPOILT.items():
+        wrong = body if name != "drift" else body.replace("++launches > 100", "launches++ / 3 > 30")
+        once = f"static int64_t calls; if (calls++ % 3 != 2) {{ {RIGHT} return; }} {wrong}"
+        more += lab.arm(name, body if name == "drift" else once)
+    lab.write(program=PROGRAM + "\n\ndef sets(fixture):\n    return 3\n", more=more, repetitions=1, least_batch_ms=0.5)
+    checks = lab.load(lab.run()).checks
+    failed = checks[~checks["passed"]]
+    columns = ("arm", "when", "kind", "mismatches", "elements")
+    found = set(zip(*(failed[column] for column in columns), strict=True))
+    assert {
+        (arm, when, kind, mismatches, 3 if kind == "inputs" else 256) for arm, when, kind, mismatches, _ in FAILURES
+    } == found
+    assert {"y[2]", "inputs"} == set(failed.loc[failed["arm"] != "drift", "output"])
+    assert {"y[0]", "y[1]", "y[2]"} == set(failed.loc[failed["arm"] == "drift", "output"])
+
+
+def test_sets_that_differ_within_the_tolerance_are_one_row_with_the_worst_of_them(lab: Lab) -> None:
+    """Elements are added up; the largest difference is that of the set which is off by 2e-7 of its values."""
+    lab.write(
+        program=PROGRAM.replace("rng.standard_normal((4,", "1 + rng.random((4,")
+        + "\n\ndef sets(fixture):\n    return 3\n",
+        idea="static int64_t launches; float gain = launches++ % 3 == 1 ? 2.0000002f : 2.0f;"
+        " for (int64_t i = 0; i < 4 * a[2].i; i++) y[i] = gain * x[i];",
+        repetitions=1,
+    )
+    checks = lab.load(lab.run()).checks
+    (row,) = checks[(checks["arm"] == "idea") & (checks["kind"] == "value") & (checks["when"] == "before")].to_dict(
+        "records"
+    )
+    assert ("y", 3 * 256, 0, True) == (row["output"], row["elements"], row["mismatches"], row["passed"])
+    assert 2e-7 < row["max_abs"] < 1e-6
+    assert 5e-8 < row["rel_l2"] < 3e-7

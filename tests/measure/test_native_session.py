@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ from reportgen.measure.backends.native_session import NativeSession
 from reportgen.measure.backends.session import Allocation, GraphSpec, Launch, Module, Slot
 from reportgen.measure.compiling import Patience, compile_one
 from reportgen.measure.job import REPETITION, Job
+from tests.measure.checksum import checksum
 
 COUNTING = """
 #include "reportgen_native.h"
@@ -126,12 +127,61 @@ def test_one_changed_bit_anywhere_changes_the_checksum(session: NativeSession, s
     slot = Slot("f", 0, "x")
     session.allocate([Allocation(slot, size, 0)])
     session.upload(slot, np.random.default_rng(1).integers(0, 256, size, np.uint8))
-    whole = session.checksum(slot)
+    whole = session.checksums([slot])
     for place, bit in itertools.product({0, size // 2, size - 1}, (1, 128)):
         session._views[slot][place] ^= bit
-        assert whole != session.checksum(slot)
+        assert whole != session.checksums([slot])
         session._views[slot][place] ^= bit
-    assert whole == session.checksum(slot)
+    assert whole == session.checksums([slot]) == [checksum(session.download(slot))]
+
+
+def swapped_words(values: np.ndarray) -> np.ndarray:
+    """Two neighbouring words in each other's place."""
+    return values.reshape(-1, 2, 2)[:, ::-1].reshape(-1)
+
+
+ORDINARY: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "two words swapped": lambda x: np.concatenate([x[2:4], x[:2], x[4:]]),
+    "all neighbours swapped": swapped_words,
+    "heads swapped": lambda x: np.roll(x, x.size // 2),
+    "one head for another": lambda x: np.concatenate([x[: x.size // 2]] * 2),
+    "moved by one element": lambda x: np.roll(x, 1),
+    "reversed": lambda x: x[::-1],
+    "signs of all": lambda x: -x,
+    "signs of two": lambda x: np.concatenate([-x[:2], x[2:]]),
+    "signs of every second": lambda x: np.where(np.arange(x.size) % 2, x, -x),
+    "minus zero": lambda x: np.concatenate([x[:-1], -x[-1:]]),
+    "one unit in the last place more, one less": lambda x: np.concatenate(
+        [np.nextafter(x[:1], np.float32(9)), np.nextafter(x[1:2], np.float32(-9)), x[2:]]
+    ),
+    "all zero": np.zeros_like,
+    "all NaN": lambda x: np.full_like(x, np.nan),
+}
+
+
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("size", [4, 64, 4096])
+def test_differences_that_faulty_kernels_make_change_the_checksum(
+    session: NativeSession, size: int, *, constant: bool
+) -> None:
+    """Words swapped, heads exchanged, signs flipped, places moved: whatever differs in a byte has another checksum, and only that."""
+    right = np.arange(size, dtype=np.float32) if not constant else np.ones(size, np.float32)
+    right[-1] = 0
+    contents = [right, *(np.ascontiguousarray(spoil(right), np.float32) for spoil in ORDINARY.values())]
+    slots = [Slot("f", index, "x") for index in range(len(contents))]
+    session.allocate([Allocation(slot, right.nbytes, 0) for slot in slots])
+    for slot, content in zip(slots, contents, strict=True):
+        session.upload(slot, content)
+    assert len({content.tobytes() for content in contents}) == len(set(session.checksums(slots)))
+
+
+def test_copies_of_a_buffer_are_its_bytes(session: NativeSession) -> None:
+    """Every other set gets the first one's inputs where they lie."""
+    slots = allocate(session, 3)
+    session.upload(slots[0], np.arange(16, dtype=np.uint8))
+    session.copy(slots[0], slots[1:])
+    session.fill(slots[2:], 7)
+    assert [[*range(16)], [*range(16)], [7] * 16] == [session.download(slot).tolist() for slot in slots]
 
 
 def test_waiting_for_a_stable_clock_ends_in_time(session: NativeSession) -> None:

@@ -29,7 +29,7 @@ from reportgen.project import ExperimentFolder
 
 HERE = Path(__file__).parent
 HARNESS = "cuda_harness"
-HARNESS_SYMBOLS = ("reportgen_checksum", "reportgen_spin")
+HARNESS_SYMBOLS = ("reportgen_checksums", "reportgen_copy", "reportgen_fill", "reportgen_spin")
 COMPILER = "reportgen.measure.backends.cuda_compile"
 DISTRIBUTIONS = (
     "cupy-cuda13x",

@@ -1,4 +1,4 @@
-// Kernels that belong to no arm: checksums where the buffers lie, and work that wakes the clock.
+// Kernels that belong to no arm: what is done to many buffers at once where they lie, and work that wakes the clock.
 
 typedef unsigned long long word;
 
@@ -9,27 +9,67 @@ static __device__ __forceinline__ word mix(word x)
     return x ^ (x >> 31);
 }
 
-// Two sums of 64 bits over a buffer's words, each mixed with its place; the mixing is a bijection, so one changed word always shows.
-extern "C" __global__ void __launch_bounds__(256) reportgen_checksum(const unsigned char *bytes, word size, word *sums)
+// A buffer; blockIdx.x says which of a table, blockIdx.y which part of it a block works on.
+struct buffer {
+    unsigned char *start;
+    word size;
+};
+
+static __device__ __forceinline__ word first_word() { return (word)blockIdx.y * blockDim.x + threadIdx.x; }
+
+static __device__ __forceinline__ word step() { return (word)gridDim.y * blockDim.x; }
+
+// Word `i` of a buffer, whose last one may be cut short and counts as ended by zeros.
+static __device__ __forceinline__ word read_word(const unsigned char *start, word size, word i)
 {
-    word one = 0, two = 0, words = size / 8, step = (word)gridDim.x * blockDim.x;
-    for (word i = (word)blockIdx.x * blockDim.x + threadIdx.x; i <= words; i += step) {
-        word value = 0;
-        if (i < words)
-            value = ((const word *)bytes)[i];
-        else
-            for (word at = words * 8; at < size; at++)
-                value |= (word)bytes[at] << (8 * (at - words * 8));
-        one += mix(value ^ mix(i + 0x9E3779B97F4A7C15ull));
-        two += mix(value + mix(i ^ 0xD1B54A32D192ED03ull));
+    if (i < size / 8)
+        return ((const word *)start)[i];
+    word value = 0;
+    for (word at = i * 8; at < size; at++)
+        value |= (word)start[at] << (8 * (at - i * 8));
+    return value;
+}
+
+static __device__ __forceinline__ void write_word(unsigned char *start, word size, word i, word value)
+{
+    if (i < size / 8)
+        ((word *)start)[i] = value;
+    else
+        for (word at = i * 8; at < size; at++)
+            start[at] = (unsigned char)(value >> (8 * (at - i * 8)));
+}
+
+extern "C" __global__ void __launch_bounds__(256) reportgen_fill(const buffer *buffers, word pattern)
+{
+    buffer one = buffers[blockIdx.x];
+    for (word i = first_word(); i <= one.size / 8; i += step())
+        write_word(one.start, one.size, i, pattern);
+}
+
+extern "C" __global__ void __launch_bounds__(256) reportgen_copy(const buffer *buffers, const unsigned char *source)
+{
+    buffer one = buffers[blockIdx.x];
+    for (word i = first_word(); i <= one.size / 8; i += step())
+        write_word(one.start, one.size, i, read_word(source, one.size, i));
+}
+
+// Two sums of 64 bits over a buffer's words, each mixed with its place; the mixing is a bijection, so one changed word always shows.
+extern "C" __global__ void __launch_bounds__(256) reportgen_checksums(const buffer *buffers, word *sums)
+{
+    buffer it = buffers[blockIdx.x];
+    word one = 0, two = 0;
+    for (word i = first_word(); i <= it.size / 8; i += step()) {
+        word value = read_word(it.start, it.size, i);
+        one += mix(value ^ (i + 1) * 0x9E3779B97F4A7C15ull);
+        two += mix(value + (i + 1) * 0xD1B54A32D192ED03ull);
     }
     for (int lane = 16; lane > 0; lane /= 2) {
         one += __shfl_down_sync(0xFFFFFFFFu, one, lane);
         two += __shfl_down_sync(0xFFFFFFFFu, two, lane);
     }
     if (threadIdx.x % 32 == 0) {
-        atomicAdd(sums, one);
-        atomicAdd(sums + 1, two);
+        atomicAdd(sums + 2 * blockIdx.x, one);
+        atomicAdd(sums + 2 * blockIdx.x + 1, two);
     }
 }
 

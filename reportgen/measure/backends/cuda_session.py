@@ -19,14 +19,15 @@ import numpy as np
 from reportgen.calls import Buffer, KernelCall
 from reportgen.errors import InputError, ReportgenError, WorkerError
 from reportgen.measure.backends.cuda_arguments import exact, function_attributes
+from reportgen.measure.backends.cuda_bulk import Bulk
 from reportgen.measure.backends.cuda_clock import wake
+from reportgen.measure.backends.cuda_execution import CudaExecution, PreparedCall
 from reportgen.measure.backends.nvml import Gpu, open_nvml
 from reportgen.measure.backends.session import Allocation, Array, BatchTime, Bytes, GraphSpec, Module, Readings, Slot
 from reportgen.measure.job import Job
 from reportgen.units import NS_PER_MS
 
 ALIGNMENT_BYTES = 256
-CHECKSUM_BLOCKS = 512
 THREADS = 256
 SUMS_BYTES = 16
 
@@ -60,10 +61,11 @@ class CudaSession:
         self._functions: dict[tuple[str, str], Any] = {}
         self._attributes: dict[tuple[int, str], int] = {}
         self._places: dict[Slot, tuple[int, int]] = {}
+        self._executions: dict[tuple[str, str], CudaExecution] = {}
         self._harness = cuda.function.Module()
         with self._told("no kernel can be loaded", InputError, self._right_target()):
             self._harness.load(Path(job.options["harness"]).read_bytes())
-            self._checksum = self._harness.get_function("reportgen_checksum")
+            self._bulk = Bulk(self._runtime, self._stream, self._harness, self._places)
             self._spin = self._harness.get_function("reportgen_spin")
         self._multiprocessors = int(self._runtime.deviceGetAttribute(self._runtime.cudaDevAttrMultiProcessorCount, 0))
 
@@ -105,21 +107,20 @@ class CudaSession:
         place, size_bytes = self._places[slot]
         return self._fetch(place, size_bytes)
 
-    def fill(self, slot: Slot, byte: int) -> None:
-        """Set every byte."""
-        place, size_bytes = self._places[slot]
-        with self._told(f"{slot.name} cannot be filled"):
-            self._runtime.memsetAsync(place, byte, size_bytes, self._stream.ptr)
+    def copy(self, source: Slot, targets: Sequence[Slot]) -> None:
+        """Copy by one launch."""
+        with self._told(f"{source.name} cannot be copied"):
+            self._bulk.copy(source, targets)
 
-    def checksum(self, slot: Slot) -> str:
-        """Two 64-bit sums over the words and their places, by a kernel of the harness."""
-        place, size_bytes = self._places[slot]
-        blocks = max(1, min(CHECKSUM_BLOCKS, -(-size_bytes // (8 * THREADS))))
-        with self._told(f"{slot.name} cannot be summed"):
-            self._runtime.memsetAsync(self._sums, 0, SUMS_BYTES, self._stream.ptr)
-            args = (np.uintp(place), np.uint64(size_bytes), np.uintp(self._sums))
-            self._checksum((blocks, 1, 1), (THREADS, 1, 1), args, stream=self._stream)
-        return self._fetch(self._sums, SUMS_BYTES).tobytes().hex()
+    def fill(self, slots: Sequence[Slot], byte: int) -> None:
+        """Set every byte by one launch."""
+        with self._told("buffers cannot be filled"):
+            self._bulk.fill(slots, byte)
+
+    def checksums(self, slots: Sequence[Slot]) -> list[str]:
+        """Two 64-bit sums over the words of each buffer and their places, by one launch."""
+        with self._told("buffers cannot be summed"):
+            return self._bulk.checksums(slots)
 
     def capture(self, spec: GraphSpec) -> Captured:
         """Record every launch on our stream and instantiate the graph on the device; nothing is launched."""
@@ -142,6 +143,22 @@ class CudaSession:
             graph.upload(self._stream)
             self._stream.synchronize()
         return Captured(graph, f"a kernel of arm {spec.arm!r} failed on {spec.fixture}")
+
+    def execution(self, spec: GraphSpec) -> CudaExecution:
+        """Prepare the first launch of ``spec`` for streams of others: the functions, buffers and arguments of its graph."""
+        known = self._executions.get((spec.arm, spec.fixture))
+        if known is None:
+            first = spec.launches[0]
+            calls = [
+                PreparedCall.of(
+                    (self._function(spec.arm, call).ptr, *call.grid, *call.block, call.shared_bytes),
+                    self._arguments(Slot(spec.fixture, first.set, ""), call),
+                )
+                for call in first.calls
+            ]
+            known = CudaExecution(self._cupy.cuda.driver.launchKernel, calls)
+            self._executions[spec.arm, spec.fixture] = known
+        return known
 
     def replay(self, graph: Captured) -> None:
         """Replay once and wait."""

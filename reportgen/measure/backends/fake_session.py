@@ -117,13 +117,19 @@ class FakeSession:
         """Copy of a buffer."""
         return self._memory[slot].copy()
 
-    def fill(self, slot: Slot, byte: int) -> None:
-        """Set every byte."""
-        self._memory[slot][:] = byte
+    def copy(self, source: Slot, targets: Sequence[Slot]) -> None:
+        """Copy one after the other."""
+        for target in targets:
+            self._memory[target][:] = self._memory[source]
 
-    def checksum(self, slot: Slot) -> str:
-        """BLAKE2b of a buffer."""
-        return hashlib.blake2b(self._memory[slot].data, digest_size=16).hexdigest()
+    def fill(self, slots: Sequence[Slot], byte: int) -> None:
+        """Set every byte."""
+        for slot in slots:
+            self._memory[slot][:] = byte
+
+    def checksums(self, slots: Sequence[Slot]) -> list[str]:
+        """BLAKE2b of each buffer."""
+        return [hashlib.blake2b(self._memory[slot].data, digest_size=16).hexdigest() for slot in slots]
 
     def capture(self, spec: GraphSpec) -> GraphSpec:
         """Remember what the graph stands for."""
@@ -134,10 +140,10 @@ class FakeSession:
 
     def replay(self, graph: GraphSpec) -> None:
         """Write the reference, rounded to the outputs' types, into every set; then what the faults ask for."""
-        for launch in graph.launches:
-            for name, output in self._outputs[graph.fixture].items():
-                rounded = _rounded(self._files.reference(graph.fixture, name), output)
-                self._spoil(graph, rounded)
+        for name, output in self._outputs[graph.fixture].items():
+            rounded = _rounded(self._files.reference(graph.fixture, name), output)
+            self._spoil(graph, rounded)
+            for launch in graph.launches:
                 self.upload(Slot(graph.fixture, launch.set, name), rounded)
         if self._struck("mutate", graph.arm, graph.fixture):
             slot = next(

@@ -77,25 +77,30 @@ int64_t reportgen_spin(int64_t rounds)
     return reportgen_now() - began;
 }
 
-/* Four lanes of xor and odd multiplication: each step is a bijection of its word, so one changed word always shows. */
-uint64_t reportgen_checksum(const unsigned char *bytes, int64_t size)
+static uint64_t mix(uint64_t x)
 {
-    uint64_t lane[4] = {1, 2, 3, 4};
-    int64_t at = 0;
-    for (; at + 32 <= size; at += 32) {
-        for (int i = 0; i < 4; i++) {
-            uint64_t word;
-            memcpy(&word, bytes + at + 8 * i, 8);
-            lane[i] = (lane[i] ^ word) * 0x9E3779B97F4A7C15u;
-            lane[i] ^= lane[i] >> 29;
-        }
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    return x ^ (x >> 31);
+}
+
+static void add(uint64_t sums[2], uint64_t value, uint64_t place)
+{
+    sums[0] += mix(value ^ (place + 1) * 0x9E3779B97F4A7C15u);
+    sums[1] += mix(value + (place + 1) * 0xD1B54A32D192ED03u);
+}
+
+/* Two sums over the words and their places, as cuda_harness.cu has them and docs/record-format.md defines them. */
+void reportgen_checksum(const unsigned char *bytes, int64_t size, uint64_t *out)
+{
+    uint64_t sums[2] = {0, 0}, last = 0;
+    int64_t words = size / 8;
+    for (int64_t place = 0; place < words; place++) {
+        uint64_t value;
+        memcpy(&value, bytes + 8 * place, 8);
+        add(sums, value, place);
     }
-    for (; at < size; at++)
-        lane[at % 4] = (lane[at % 4] ^ bytes[at]) * 0x9E3779B97F4A7C15u;
-    uint64_t sum = (uint64_t)size;
-    for (int i = 0; i < 4; i++) {
-        sum = (sum ^ lane[i]) * 0xBF58476D1CE4E5B9u;
-        sum ^= sum >> 31;
-    }
-    return sum;
+    memcpy(&last, bytes + 8 * words, size % 8);
+    add(sums, last, words);
+    memcpy(out, sums, sizeof sums);
 }

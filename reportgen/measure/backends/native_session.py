@@ -68,6 +68,7 @@ class NativeSession:
         self._owner: dict[int, tuple[str, str]] = {}
         self._arena: mmap.mmap | None = None
         self._views: dict[Slot, Bytes] = {}
+        self._places: dict[Slot, int] = {}
 
     def load(self, modules: Sequence[Module]) -> None:
         """Open every shared object with its symbols resolved at once and visible to nobody else."""
@@ -89,8 +90,10 @@ class NativeSession:
             end = start + _aligned(max(allocation.size_bytes, 1))
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE
         self._arena = mmap.mmap(-1, max(end, mmap.PAGESIZE), flags=flags)
+        base = np.frombuffer(self._arena, np.uint8).ctypes.data
         for allocation, start in places:
             self._views[allocation.slot] = np.frombuffer(self._arena, np.uint8, allocation.size_bytes, start)
+            self._places[allocation.slot] = base + start
 
     def upload(self, slot: Slot, array: Array) -> None:
         """Copy an array's bytes."""
@@ -101,14 +104,23 @@ class NativeSession:
         """Copy of a buffer."""
         return self._views[slot].copy()
 
-    def fill(self, slot: Slot, byte: int) -> None:
-        """Set every byte."""
-        self._views[slot][:] = byte
+    def copy(self, source: Slot, targets: Sequence[Slot]) -> None:
+        """Copy one after the other."""
+        for target in targets:
+            self._views[target][:] = self._views[source]
 
-    def checksum(self, slot: Slot) -> str:
-        """64-bit checksum by the batch library."""
-        view = self._views[slot]
-        return f"{self._library.reportgen_checksum(view.ctypes.data, view.size):016x}"
+    def fill(self, slots: Sequence[Slot], byte: int) -> None:
+        """Set every byte."""
+        for slot in slots:
+            self._views[slot][:] = byte
+
+    def checksums(self, slots: Sequence[Slot]) -> list[str]:
+        """Two 64-bit sums over the words and their places, by the batch library."""
+        sums, checksums = (ctypes.c_uint64 * 2)(), []
+        for slot in slots:
+            self._library.reportgen_checksum(self._places[slot], self._views[slot].size, sums)
+            checksums.append(bytes(sums).hex())
+        return checksums
 
     def capture(self, spec: GraphSpec) -> _Graph:
         """Resolve symbols and buffers of every launch."""
@@ -160,12 +172,12 @@ class NativeSession:
 
     def facts(self) -> dict[str, Any]:
         """Core, governor, sensors, and where the buffers lie."""
-        base = min((view.ctypes.data for view in self._views.values()), default=0)
+        base = min(self._places.values(), default=0)
         return {"core": self.core, "arena_page_offset": base % mmap.PAGESIZE, **self._sensors.facts()}
 
     def _argument(self, place: Slot, argument: Buffer | float) -> _Arg:
         if isinstance(argument, Buffer):
-            return _Arg(p=self._views[Slot(place.fixture, place.set, argument.name)].ctypes.data)
+            return _Arg(p=self._places[Slot(place.fixture, place.set, argument.name)])
         return _Arg(i=int(argument)) if isinstance(argument, Integral) else _Arg(f=float(argument))
 
     def _address(self, arm: str, symbol: str) -> int:
@@ -207,7 +219,7 @@ def _batch_library(path: str) -> ctypes.CDLL:
     library.reportgen_replay.argtypes = [ctypes.POINTER(_Call), ctypes.c_int64, ctypes.c_int64]
     library.reportgen_batch.argtypes = [ctypes.POINTER(_Call), *[ctypes.c_int64] * 3, ctypes.POINTER(_Time)]
     library.reportgen_spin.argtypes, library.reportgen_spin.restype = [ctypes.c_int64], ctypes.c_int64
-    library.reportgen_checksum.argtypes = [ctypes.c_void_p, ctypes.c_int64]
-    library.reportgen_checksum.restype = ctypes.c_uint64
-    library.reportgen_replay.restype = library.reportgen_batch.restype = None
+    library.reportgen_checksum.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p]
+    for function in (library.reportgen_replay, library.reportgen_batch, library.reportgen_checksum):
+        function.restype = None
     return library

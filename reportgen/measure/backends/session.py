@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,7 @@ Array = NDArray[Any]
 Bytes = NDArray[np.uint8]
 
 
-@dataclass(frozen=True, order=True)
-class Slot:
+class Slot(NamedTuple):
     """A buffer's identity: its fixture, the set (copy, from 0) it belongs to, and its name in the experiment."""
 
     fixture: str
@@ -106,14 +105,17 @@ class Session(Protocol):
     def upload(self, slot: Slot, array: Array) -> None:
         """Copy ``array`` into the start of a buffer."""
 
+    def copy(self, source: Slot, targets: Sequence[Slot]) -> None:
+        """Copy a buffer into others of its size, where they lie."""
+
     def download(self, slot: Slot) -> Bytes:
         """Copy of a buffer's bytes, shape ``(size_bytes,)``."""
 
-    def fill(self, slot: Slot, byte: int) -> None:
-        """Set every byte of a buffer."""
+    def fill(self, slots: Sequence[Slot], byte: int) -> None:
+        """Set every byte of many buffers."""
 
-    def checksum(self, slot: Slot) -> str:
-        """Checksum of a buffer, computed where it lies; equal bytes have equal checksums."""
+    def checksums(self, slots: Sequence[Slot]) -> list[str]:
+        """Checksum of each buffer, computed where it lies; equal bytes have equal checksums (docs/record-format.md says which)."""
 
     def capture(self, spec: GraphSpec) -> Any:
         """Make the graph that every check and every batch of this arm and fixture replays.

@@ -1,0 +1,186 @@
+"""Everything that an attempt started: found by group, descent and environment mark, ended, and seen to be gone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from reportgen.measure.environment import ATTEMPT
+from reportgen.measure.marks import PROC, Stat, all_stats, read_stat
+from reportgen.model.admission import ProcessMark
+
+GRACE_S = 2.0
+VANISH_S = 10.0
+POLL_S = 0.02
+
+Contexts = Callable[[], list[int] | None]
+
+
+@dataclass(frozen=True, order=True)
+class Owned:
+    """One process of the attempt, and by what it is known: ``group``, ``descendant``, ``mark`` or ``device``."""
+
+    pid: int
+    started_ticks: int
+    by: str
+
+    def __str__(self) -> str:
+        return f"process {self.pid} ({self.by})"
+
+
+@dataclass
+class Ownership:
+    """What belongs to one run.
+
+    Parameters
+    ----------
+    marks:
+        Values of ``REPORTGEN_ATTEMPT`` that it gave to what it started; none of them empty.
+    root:
+        Process whose descendants are all its own, the guard that asks; ``None`` where that is not so.
+    spared:
+        The guards, which end nothing of themselves nor of each other.
+    leaders:
+        Leaders of the process groups it started.
+    contexts:
+        Ids of the processes with a context on the device as its driver lists them, ``None`` if it does not tell.
+    contexts_before:
+        The same as it was before the run; contexts that were there already are not its own.
+    """
+
+    marks: frozenset[str]
+    root: int | None = None
+    spared: frozenset[int] = frozenset()
+    leaders: list[ProcessMark] = field(default_factory=list)
+    contexts: Contexts | None = None
+    contexts_before: frozenset[int] = frozenset()
+
+    def __post_init__(self) -> None:
+        self._seen: dict[int, Owned] = {}
+
+    def find(self) -> list[Owned]:
+        """List what is alive, by process id. A zombie counts where this process is the one that must collect it."""
+        stats = {stat.pid: stat for stat in all_stats()}
+        found: dict[int, Owned] = {}
+        for by, pids in (
+            ("group", self._by_group(stats)),
+            ("descendant", self._by_descent(stats)),
+            ("mark", (pid for pid in stats if environment_mark(pid) in self.marks)),
+            ("seen", self._still(stats)),
+        ):
+            for pid in pids:
+                if pid not in self.spared and pid not in found and not _collected_by_others(stats[pid]):
+                    found[pid] = Owned(pid, stats[pid].started_ticks, by)
+        found = {pid: self._seen.get(pid, one) if one.by == "seen" else one for pid, one in found.items()}
+        self._seen |= found
+        return sorted(found.values())
+
+    def end_all(self, grace_s: float = GRACE_S, vanish_s: float = VANISH_S) -> list[Owned]:
+        """Ask everything to end, then force it, and look until nothing is left or the time is over.
+
+        Returns
+        -------
+        list of Owned
+            What is left: processes that outlive SIGKILL, contexts the device still lists. Empty if all is gone for certain.
+        """
+        left: list[Owned] = []
+        for number, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, vanish_s)):
+            deadline_s = time.monotonic() + patience_s
+            signalled: set[Owned] = set()
+            while left := self._left():
+                for one in left:
+                    if one not in signalled:  # what it starts meanwhile is found and signalled in its turn
+                        _signal(one, number)
+                        signalled.add(one)
+                if time.monotonic() > deadline_s:
+                    break
+                time.sleep(POLL_S)
+            if not left:
+                break
+        return left
+
+    def _left(self) -> list[Owned]:
+        found = self.find()
+        for one in found:
+            _collect(one.pid)
+        if found:
+            return found
+        return [Owned(pid, 0, "device") for pid in self._contexts_left()]
+
+    def _contexts_left(self) -> list[int]:
+        """Contexts of what was seen, and new ones of processes unknown here, as a container's driver lists them."""
+        listed = self.contexts() if self.contexts is not None else None
+        new = set(listed or []) - self.contexts_before
+        return sorted(pid for pid in new if pid in self._seen or read_stat(pid) is None)
+
+    def _by_group(self, stats: dict[int, Stat]) -> Iterable[int]:
+        """Members of the groups; an id names the same group as long as anything is in it, but for a leader that is another."""
+        started = {leader.pid: leader.started_ticks for leader in self.leaders}
+        for stat in stats.values():
+            leader = stats.get(stat.pgrp)
+            if stat.pgrp in started and (leader is None or leader.started_ticks == started[stat.pgrp]):
+                yield stat.pid
+
+    def _still(self, stats: dict[int, Stat]) -> Iterable[int]:
+        """Keep to what was found before: one that ends, or waits to be collected, shows no environment any more."""
+        for pid, one in self._seen.items():
+            if pid in stats and stats[pid].started_ticks == one.started_ticks:
+                yield pid
+
+    def _by_descent(self, stats: dict[int, Stat]) -> Iterable[int]:
+        if self.root is None:
+            return
+        children: dict[int, list[int]] = {}
+        for stat in stats.values():
+            children.setdefault(stat.ppid, []).append(stat.pid)
+        front = [self.root]
+        while front:
+            below = children.get(front.pop(), [])
+            yield from below
+            front += below
+
+
+def environment_mark(pid: int) -> str | None:
+    """Value of ``REPORTGEN_ATTEMPT`` that a process was started with; ``None`` if none, empty, or not this user's to read."""
+    try:
+        words = (PROC / str(pid) / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return None
+    key = f"{ATTEMPT}=".encode()
+    value = next((word.removeprefix(key) for word in words if word.startswith(key)), b"")
+    return value.decode("utf-8", "replace") or None
+
+
+def marked_processes() -> dict[str, list[Owned]]:
+    """Everything of this user that carries the mark of some attempt, by its value."""
+    found: dict[str, list[Owned]] = {}
+    for stat in all_stats():
+        if not stat.ended and (mark := environment_mark(stat.pid)) is not None:
+            found.setdefault(mark, []).append(Owned(stat.pid, stat.started_ticks, "mark"))
+    return found
+
+
+def _collected_by_others(stat: Stat) -> bool:
+    """Whether it has ended and its parent, which is not this process, merely has not collected it."""
+    return stat.ended and stat.ppid != os.getpid()
+
+
+def _signal(one: Owned, number: int) -> None:
+    """Signal that very process: through a descriptor of it, so that no later one of its id can be hit."""
+    with suppress(OSError):
+        handle = os.pidfd_open(one.pid)
+        try:
+            stat = read_stat(one.pid)
+            if stat is not None and stat.started_ticks == one.started_ticks:
+                signal.pidfd_send_signal(handle, number)
+        finally:
+            os.close(handle)
+
+
+def _collect(pid: int) -> None:
+    with suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)

@@ -1,0 +1,148 @@
+"""What a run started is found, ended and seen to be gone; nothing else is touched."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from reportgen.measure.marks import mark_of, read_stat
+from reportgen.measure.ownership import Owned, Ownership, environment_mark, marked_processes
+from tests.measure.serving import wait_until
+
+MARK = "20260101T000000Z-test-000000"
+STUBBORN = (
+    "import signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); time.sleep(60)"
+)
+DETACHED = """
+import os, sys, time
+if os.fork():
+    print(1, flush=True)
+    os._exit(0)
+os.setsid()
+if os.fork():
+    os._exit(0)
+open(sys.argv[1] + ".new", "w").write(str(os.getpid()))
+os.rename(sys.argv[1] + ".new", sys.argv[1])
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def started() -> Iterator[list[subprocess.Popen[bytes]]]:
+    """End these after the test, whatever it did to them."""
+    processes: list[subprocess.Popen[bytes]] = []
+    yield processes
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def start(processes: list[subprocess.Popen[bytes]], program: str, *words: str, mark: str = "") -> int:
+    """Start a Python program with that mark; it has begun when this returns."""
+    environment = {**os.environ, "REPORTGEN_ATTEMPT": mark}
+    process = subprocess.Popen(
+        [sys.executable, "-S", "-c", program, *words], env=environment, stdout=subprocess.PIPE, start_new_session=True
+    )
+    processes.append(process)
+    assert process.stdout is not None
+    process.stdout.readline()
+    return process.pid
+
+
+def gone(pid: int) -> bool:
+    """Whether nothing of that id is there, not even to be collected."""
+    return read_stat(pid) is None
+
+
+def test_a_process_that_ignores_sigterm_is_ended_by_force(started: list[subprocess.Popen[bytes]]) -> None:
+    """It is collected too: no zombie is left."""
+    pid = start(started, STUBBORN, mark=MARK)
+    ownership = Ownership(frozenset({MARK}))
+    assert [(pid, "mark")] == [(one.pid, one.by) for one in ownership.find()]
+    assert ([], True) == (ownership.end_all(grace_s=0.1), gone(pid))
+
+
+def test_a_process_that_forked_twice_and_detached_is_found_by_its_mark(
+    started: list[subprocess.Popen[bytes]], tmp_path: Path
+) -> None:
+    """It has another parent, session and group."""
+    start(started, DETACHED, str(tmp_path / "pid"), mark=MARK)
+    wait_until((tmp_path / "pid").exists)
+    pid = int((tmp_path / "pid").read_text("ascii"))
+    ownership = Ownership(frozenset({MARK}))
+    assert [(pid, "mark")] == [(one.pid, one.by) for one in ownership.find()]
+    assert [] == ownership.end_all()
+    stat = read_stat(pid)
+    assert stat is None or stat.ended
+
+
+def test_what_carries_another_mark_or_none_is_left_alone(started: list[subprocess.Popen[bytes]]) -> None:
+    """Nor is a process owned whose mark merely begins the same."""
+    other = start(started, STUBBORN, mark=MARK + "x")
+    unmarked = start(started, STUBBORN)
+    assert (MARK + "x", None) == (environment_mark(other), environment_mark(unmarked))
+    assert [] == Ownership(frozenset({MARK})).end_all(grace_s=0.1)
+    assert not gone(other)
+    assert not gone(unmarked)
+    assert other in {one.pid for one in marked_processes()[MARK + "x"]}
+
+
+def test_descendants_are_owned_whatever_their_environment_but_spared_ones_are_not(
+    started: list[subprocess.Popen[bytes]],
+) -> None:
+    """The other guard is a descendant too and ends nothing of itself."""
+    mine, spared = start(started, STUBBORN), start(started, STUBBORN)
+    ownership = Ownership(frozenset({MARK}), root=os.getpid(), spared=frozenset({os.getpid(), spared}))
+    assert (mine, "descendant") in [(one.pid, one.by) for one in ownership.find()]
+    assert ([], True, False) == (ownership.end_all(grace_s=0.1), gone(mine), gone(spared))
+
+
+def test_a_group_is_owned_through_its_leader(started: list[subprocess.Popen[bytes]]) -> None:
+    """The same id with another start time is another group."""
+    pid = start(started, STUBBORN)
+    leader = mark_of(pid)
+    assert leader is not None
+    earlier = replace(leader, started_ticks=leader.started_ticks - 1)
+    assert [] == Ownership(frozenset({MARK}), leaders=[earlier]).end_all(grace_s=0.1)
+    assert not gone(pid)
+    assert ([], True) == (Ownership(frozenset({MARK}), leaders=[leader]).end_all(grace_s=0.1), gone(pid))
+
+
+def test_an_id_that_another_process_got_meanwhile_is_not_signalled(started: list[subprocess.Popen[bytes]]) -> None:
+    """It was seen with another start time."""
+    pid = start(started, "import time; print(1, flush=True); time.sleep(60)")
+    stat = read_stat(pid)
+    assert stat is not None
+    from reportgen.measure.ownership import _signal  # noqa: PLC0415 - the one place where an id becomes a signal
+
+    _signal(Owned(pid, stat.started_ticks - 1, "mark"), signal.SIGKILL)
+    assert not gone(pid)
+    _signal(Owned(pid, stat.started_ticks, "mark"), signal.SIGKILL)
+    wait_until(lambda: (read_stat(pid) or stat).ended)
+
+
+def test_a_context_left_on_the_device_is_left_of_the_run(started: list[subprocess.Popen[bytes]]) -> None:
+    """Of what it started, or of processes that cannot be seen from here; others' contexts, and earlier ones, are not its."""
+    pid = start(started, STUBBORN, mark=MARK)
+    foreign, unseen, earlier = os.getpid(), 4194303, 4194302
+    ownership = Ownership(
+        frozenset({MARK}),
+        contexts=lambda: [pid, foreign, unseen, earlier],
+        contexts_before=frozenset({earlier}),
+    )
+    left = ownership.end_all(grace_s=0.1, vanish_s=1)
+    assert [(pid, "device"), (unseen, "device")] == [(one.pid, one.by) for one in left]
+    assert "process 4194303 (device)" == str(left[1])
+
+
+def test_a_driver_that_does_not_tell_leaves_nothing_to_say(started: list[subprocess.Popen[bytes]]) -> None:
+    """Processes alone are verified then."""
+    start(started, STUBBORN, mark=MARK)
+    assert [] == Ownership(frozenset({MARK}), contexts=lambda: None).end_all(grace_s=0.1)
