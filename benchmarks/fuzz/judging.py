@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import signal
+import time
 import traceback
 from collections import Counter
 from dataclasses import dataclass, field
@@ -31,10 +32,13 @@ class Tally:
     past_first_check: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     surprises: dict[str, bytes] = field(default_factory=dict)
+    slowest_s: float = 0.0
 
     def add(self, reader: Reader, data: bytes) -> str:
         """Give ``data`` to ``reader`` and count what became of it."""
+        began = time.perf_counter()
         outcome, trace = judge(reader, data)
+        self.slowest_s = max(self.slowest_s, time.perf_counter() - began)
         self.inputs += 1
         self.past_first_check += reader.first_check(data)
         self.outcomes[outcome] += 1
@@ -57,7 +61,11 @@ def judge(reader: Reader, data: bytes) -> tuple[str, str]:
     except ReportgenError as error:
         line = error.one_line()
         told = bool(error.where and error.what) and "\n" not in line and len(line) <= MOST_LINE
-        return (type(error).__name__, "") if told else (ELSE, f"an error that does not say where, or too much: {line[:300]}")
+        return (
+            (type(error).__name__, "")
+            if told
+            else (ELSE, f"an error that does not say where, or too much: {line[:300]}")
+        )
     except BaseException as fault:
         if isinstance(fault, KeyboardInterrupt):
             raise

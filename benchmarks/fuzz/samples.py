@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from reportgen.archive import layout
 from reportgen.archive.encoding import encode_toml
@@ -15,7 +16,18 @@ from reportgen.publish.downloads import write_record
 from reportgen.scoring import score
 from tests.factories import NAME, make_experiment, make_header, make_plan, make_rows, open_attempt, sealed_attempt
 
-SETTINGS = b'title = "A lab"\nrepository = "https://example.org/lab"\n\n[services.chat]\nport = 8080\n'
+SETTINGS = b"""title = "A lab"
+repository = "https://example.org/lab"
+
+[[service]]
+name = "chat"
+close = { url = "http://127.0.0.1:8080/close" }
+closed = { url = "http://127.0.0.1:8080/status", expect = { "/closed" = true } }
+idle = { command = ["service-is-idle"] }
+open = { url = "http://127.0.0.1:8080/open", headers = { X-Who = "lab" } }
+find = { unit = "chat.service" }
+profile = { facts = ["executable", "libraries"] }
+"""
 
 
 @dataclass(frozen=True)
@@ -27,6 +39,14 @@ class Samples:
     open: Path
     record: Path
 
+    @classmethod
+    def under(cls, root: Path) -> Self:
+        """Name the folders that :func:`make_samples` filled under ``root``."""
+        sealed, opened = (
+            next(path for path in sorted((root / runs / NAME).iterdir()) if path.is_dir()) for runs in ("runs", "open")
+        )
+        return cls(root / "lab", sealed, opened, root / "record")
+
 
 def make_samples(root: Path) -> Samples:
     """Measure, seal, interrupt and publish under ``root``, all of it small."""
@@ -36,14 +56,12 @@ def make_samples(root: Path) -> Samples:
     record = find_record(list_attempts(runs), NAME)
     write_record(record, score(record), root / "record")
     add_erratum(sealed, "the fan was loud")
-    interrupted = make_header(plan)
-    with open_attempt(root / "open", plan, make_rows(plan, repetitions=2), interrupted) as journal:
-        opened = journal.folder
+    open_attempt(root / "open", plan, make_rows(plan, repetitions=2), make_header(plan)).close()
     lab = root / "lab"
     (lab / "kernels" / NAME).mkdir(parents=True)
     (lab / "kernels" / NAME / "experiment.toml").write_bytes(encode_toml(_experiment()))
     (lab / "reportgen.toml").write_bytes(SETTINGS)
-    return Samples(lab, sealed, opened, root / "record")
+    return Samples.under(root)
 
 
 def notes_of(samples: Samples) -> Path:
@@ -59,5 +77,5 @@ def _experiment() -> Experiment:
     ]
     gate = Gate(name="pays", kind=GateKind.HEADLINE, arms=["candidate"], vs="incumbent", threshold=0.02)
     outside = Harness(name="outer", arms=["incumbent", "candidate"], settings={"rounds": 3})
-    axes = {"rows": [256, 512], "cache": ["same-set"]}
+    axes = {"rows": [256], "cache": ["same-set"]}
     return make_experiment(arms=arms, axes=axes, gates=[gate], harnesses=[outside])
