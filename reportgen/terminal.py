@@ -14,6 +14,7 @@ from rich.text import Text
 from reportgen import machine
 from reportgen.archive import layout
 from reportgen.archive.select import records, standing
+from reportgen.model.experiment import Mode
 from reportgen.model.plan import Plan
 from reportgen.model.result import ComparisonResult, GateOutcome, Promotion, Result, Verdict
 from reportgen.publish import wording
@@ -21,6 +22,7 @@ from reportgen.publish import wording
 if TYPE_CHECKING:
     from reportgen.archive.load import Attempt
     from reportgen.measure.doctor import Finding
+    from reportgen.measure.recovery import Left
     from reportgen.measure.watching import RunOutcome
     from reportgen.publish.build import BuildReport
     from reportgen.publish.verification import VerificationReport
@@ -46,6 +48,8 @@ def plan(made: Plan) -> RenderableType:
         f"\n{made.experiment.question}\n",
         f"\nplan {made.digest}\n",
         f"{facts['repetitions']} repetitions, each a fresh process, and {facts['spares']} spare\n",
+        *(f"as many of mode {mode}, one process a block\n" for mode in facts["modes"] if mode != Mode.PROCESS),
+        *(f"{number} repetitions of harness {name}\n" for name, number in facts["harnesses"].items()),
         f"{facts['arms']} arms x {facts['fixtures']} fixtures in {wording.plural(len(made.slices), 'slice')}"
         f": {wording.count(facts['batches'])} scored batches\n",
         *(f"  {axis} = {', '.join(str(value) for value in values)}\n" for axis, values in made.experiment.axes.items()),
@@ -68,7 +72,20 @@ def attempts(found: Sequence[Attempt]) -> RenderableType:
     for attempt in found:
         status = Text(attempt.status, style="green" if attempt.status == "scored" else "")
         said = attempt.reason or standing(formed, attempt.id)
-        table.add_row(attempt.id, attempt.manifest.experiment, str(attempt.manifest.kind), status, said)
+        table.add_row(attempt.id, attempt.manifest.experiment, wording.kind(attempt.manifest), status, said)
+    return table
+
+
+def sanitized(found: Sequence[Attempt]) -> RenderableType:
+    """List sanitizer attempts with tool, coverage and outcome."""
+    table = _table("attempt", "looked with", "at", "outcome")
+    for attempt in found:
+        looked = attempt.manifest.sanitizer
+        if looked is not None:
+            fixtures = f"{wording.count(len(looked.fixtures))} of {wording.plural(looked.of, 'fixture')}"
+            table.add_row(
+                attempt.id, f"{looked.tool}, {looked.version}", fixtures, f"{attempt.status}: {attempt.reason}"
+            )
     return table
 
 
@@ -140,6 +157,12 @@ def outcome(finished: RunOutcome, said: str = "") -> RenderableType:
     return Text("\n".join([*lines, *([said] if said else [])]))
 
 
+def recovery(found: Sequence[Left]) -> RenderableType:
+    """Say what was mended."""
+    lines = [one.sentence for one in found if one.mended]
+    return Text("\n".join(lines) if found else "no run left anything behind")
+
+
 def build(report: BuildReport) -> RenderableType:
     """Say what a build wrote and what it found."""
     lines = [Text(str(problem)) for problem in [*report.problems, *report.warnings]]
@@ -197,9 +220,13 @@ class Progress:
         if name != _REPETITION:
             self._say(f"{name}: {detail}" if detail else name)
 
-    def repetition_done(self, done: int, planned: int, seconds_left: float, rows: Sequence[dict[str, Any]]) -> None:
-        """Note that a repetition was accepted or lost."""
-        self._say(f"{done} of {planned} repetitions, {_duration(seconds_left)} left")
+    def repetition_done(
+        self, done: int, planned: int, seconds_left: float, rows: Sequence[dict[str, Any]], series: str
+    ) -> None:
+        """Note that a repetition was accepted or lost; its series is named where the plan has several."""
+        experiment = self._plan.experiment
+        which = f"{series}: " if len(experiment.protocol.modes) > 1 or experiment.harnesses else ""
+        self._say(f"{which}{done} of {planned} repetitions, {_duration(seconds_left)} left")
         if rows and self._live:
             self._table = _intervals(self._interim(self._plan, rows))
             self._refresh()

@@ -45,10 +45,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs jobs one after the other, each in a process of its own."""
+    """Runs jobs one after the other, each in a process of its own; ``launcher`` stands before its command."""
 
     deadlines: Deadlines
     interruption: Interruption
+    launcher: tuple[str, ...] = ()
 
     def run(self, job: Job, name: str, folder: Path, attempt_id: str = "") -> Answer:
         """Run ``job``; its log is ``folder/<name>.log``, removed if empty.
@@ -66,23 +67,30 @@ class Runner:
         job.save(job_file)
         answer, began_ns = Answer(), time.monotonic_ns()
         try:
-            with WorkerProcess(job_file, log_file, worker_environment(attempt_id, job.variables)) as process:
+            environment = worker_environment(attempt_id, job.variables)
+            with WorkerProcess(job_file, log_file, environment, self.launcher) as process:
                 answer.facts["pid"] = process.pid
-                self._listen(process, answer)
+                self.listen(process, answer)
         finally:
             job_file.unlink(missing_ok=True)
-            if log_file.exists() and log_file.stat().st_size == 0:
-                log_file.unlink()
+            remove_empty(log_file)
         answer.facts["process_s"] = (time.monotonic_ns() - began_ns) / NS_PER_S
         return answer
 
-    def _listen(self, process: WorkerProcess, answer: Answer) -> None:
+    def listen(self, process: WorkerProcess, answer: Answer) -> None:
+        """Take what ``process`` says of one job; raises :class:`reportgen.measure.interruption.Interrupted`."""
         try:
             for message in process.messages(self.deadlines, self.interruption):
                 answer.take(message)
         except WorkerError as fault:
             answer.fault = fault
         answer.at = process.at
+
+
+def remove_empty(log_file: Path) -> None:
+    """Keep no log in which nothing stands."""
+    if log_file.exists() and log_file.stat().st_size == 0:
+        log_file.unlink()
 
 
 def _fault(message: Message) -> ReportgenError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ class Rig:
     def __init__(self, job: Job, session: Session, channel: Channel) -> None:
         self.job, self.session, self.channel = job, session, channel
         self.files = References(job)
-        self.description = Description(Path(job.experiment_file))
+        self.description = Description(Path(job.experiment_file), once=job.once)
         self.shapes: dict[str, Shapes] = {}
         self.graphs: dict[tuple[str, str], Any] = {}
         self._named: dict[tuple[str, tuple[str, ...]], Slots] = {}
@@ -50,10 +52,25 @@ class Rig:
             self.channel.at("capture", name, arm)
             self.graphs[name, arm] = self.session.capture(self._spec(name, arm))
 
+    def adopt(self, job: Job) -> None:
+        """Go on with the next repetition on the same code, buffers and graphs."""
+        self.job = job
+        self.session.adopt(job)
+
+    def close(self) -> None:
+        """Free all that :meth:`build` made."""
+        self.graphs.clear()
+        self.session.close()
+
+    def addresses(self) -> str:
+        """SHA-256 over where every buffer lies: equal where nothing has moved."""
+        return hashlib.sha256(json.dumps(self.session.addresses()).encode()).hexdigest()
+
     def launches(self, fixture: str) -> int:
-        """Count the launches of a graph: at least as many as the protocol asks for, and every set equally often."""
-        sets = self.shapes[fixture].sets
-        return sets * -(-self.job.launches_per_graph // sets)
+        """Count the launches of a graph: at least as many as experiment or protocol ask for, and every set equally often."""
+        shapes = self.shapes[fixture]
+        wanted = shapes.launches or self.job.launches_per_graph
+        return shapes.sets * -(-wanted // shapes.sets)
 
     def input_slots(self, fixture: str) -> Slots:
         """Input buffers of every set of a fixture."""

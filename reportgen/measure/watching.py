@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,7 +15,8 @@ class RunOptions:
     """What ``run`` was asked; ``None`` means what the experiment says, or the only choice.
 
     ``resume`` is an open attempt's id. ``provenance`` is a file that ``provenance.declare`` wrote. ``repetitions`` replaces the
-    protocol's number under ``quick`` only: what is scored is measured as planned.
+    protocol's number under ``quick`` only: what is scored is measured as planned. ``sanitizer`` is a tool of ``sanitizers.Tool`` that
+    looks at the fixtures that ``where`` (axis to values) leaves, instead of a clock.
     """
 
     backend: str | None = None
@@ -24,6 +25,8 @@ class RunOptions:
     resume: str | None = None
     provenance: Path | None = None
     repetitions: int | None = None
+    sanitizer: str | None = None
+    where: dict[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,13 @@ class Watch(Protocol):
     def phase(self, name: str, detail: str = "") -> None:
         """Something begins: building, references, calibration, repetition, sealing."""
 
-    def repetition_done(self, done: int, planned: int, seconds_left: float, rows: Sequence[dict[str, Any]]) -> None:
-        """Take note that a repetition was accepted or lost; ``rows`` are the scored batches of all accepted ones so far."""
+    def repetition_done(
+        self, done: int, planned: int, seconds_left: float, rows: Sequence[dict[str, Any]], series: str
+    ) -> None:
+        """Take note that a repetition was accepted or lost: ``done`` of ``planned`` in its ``series``.
+
+        ``seconds_left`` are those of the whole attempt, ``rows`` the scored batches of all accepted processes so far.
+        """
 
     def warning(self, sentence: str) -> None:
         """Something that the reader of the record should know and that stops nothing."""

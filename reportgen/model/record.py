@@ -72,14 +72,27 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True):
             check_moment("frozen_at", self.frozen_at)
 
 
-class Counts(msgspec.Struct, frozen=True, kw_only=True):
-    """How much an attempt holds; ``batches`` counts scored rows, not warm-up."""
+class Counts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How much an attempt holds; ``batches`` counts scored rows, not warm-up.
+
+    ``repetitions`` are those of mode process; those of other modes and harnesses stand in ``series`` by name.
+    """
 
     repetitions: int
     batches: int
     warmup_batches: int
     checks: int
     failed_checks: int
+    series: dict[str, int] = {}
+
+
+class Sanitizer(msgspec.Struct, frozen=True, kw_only=True):
+    """What a sanitizer attempt looked with, and at what: the tool, its version, and ``fixtures``, out of ``of`` in the plan."""
+
+    tool: str
+    version: str
+    fixtures: list[str]
+    of: int
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,6 +124,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     versions: dict[str, str]
     environment: dict[str, Any]
     reportgen: str
+    sanitizer: Sanitizer | None = None
 
     def __post_init__(self) -> None:
         check_moment("started_at", self.started_at)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import pytest
 
 from reportgen.calls import Buffer, KernelCall
 from reportgen.errors import InputError, WorkerError
-from reportgen.measure.backends import cuda_session
 from reportgen.measure.backends.cuda_arguments import exact
 from reportgen.measure.backends.cuda_bulk import parts
 from reportgen.measure.backends.cuda_clock import wake
@@ -21,31 +19,13 @@ from reportgen.measure.backends.cuda_session import CudaSession
 from reportgen.measure.backends.session import Allocation, GraphSpec, Launch, Module, Slot
 from reportgen.measure.job import REPETITION, Job
 from tests.measure.checksum import checksum
-from tests.measure.cuda_stub import Device
-
-
-class NoBoard:
-    """A board that tells nothing."""
-
-    uuid = "GPU-1"
-
-    def __init__(self, *_: object) -> None:
-        pass
-
-    def compute_processes(self) -> list[int] | None:
-        """Show another process only, as in a container."""
-        return [os.getpid() + 1]
+from tests.measure.cuda_stub import Device, plugged_in
 
 
 @pytest.fixture
 def device(monkeypatch: pytest.MonkeyPatch) -> Device:
     """Stand-in device, found where CuPy and NVIDIA's library would be."""
-    made = Device()
-    monkeypatch.setattr(cuda_session, "_cupy", lambda: made.cupy)
-    monkeypatch.setattr(cuda_session, "open_nvml", lambda: None)
-    monkeypatch.setattr(cuda_session, "Gpu", NoBoard)
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "GPU-1")
-    return made
+    return plugged_in(monkeypatch)
 
 
 @pytest.fixture
@@ -274,3 +254,16 @@ def test_a_clock_that_never_settles_ends_the_wait() -> None:
         return int(rounds * state["clock"]), rounds
 
     assert not wake(rising, 0.01)["stable"]
+
+
+def test_a_closed_session_has_freed_all_that_it_allocated(session: CudaSession, device: Device, tmp_path: Path) -> None:
+    """Buffers with their paddings, sums and the tables of the bulk kernels, each once; a new session can follow."""
+    ready(session, tmp_path, padding_bytes=300)
+    session.capture(spec())
+    session.fill([Slot("f", 0, "x"), Slot("f", 1, "x")], 0)
+    session.checksums([Slot("f", 0, "x")])
+    assert len(device.places) >= 5
+    assert session.addresses() == [place + 512 for place in device.places[1:3]]
+    session.close()
+    assert [] == device.places
+    assert [] == session.addresses()
