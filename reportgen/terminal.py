@@ -197,9 +197,13 @@ class Progress:
         if name != _REPETITION:
             self._say(f"{name}: {detail}" if detail else name)
 
-    def repetition_done(self, done: int, planned: int, seconds_left: float, rows: Sequence[dict[str, Any]]) -> None:
-        """Note that a repetition was accepted or lost."""
-        self._say(f"{done} of {planned} repetitions, {_duration(seconds_left)} left")
+    def repetition_done(
+        self, done: int, planned: int, seconds_left: float, rows: Sequence[dict[str, Any]], series: str
+    ) -> None:
+        """Note that a repetition was accepted or lost; its series is named where the plan has several."""
+        experiment = self._plan.experiment
+        which = f"{series}: " if len(experiment.protocol.modes) > 1 or experiment.harnesses else ""
+        self._say(f"{which}{done} of {planned} repetitions, {_duration(seconds_left)} left")
         if rows and self._live:
             self._table = _intervals(self._interim(self._plan, rows))
             self._refresh()

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
+from reportgen.model.experiment import Mode
 from reportgen.model.record import SCHEMA_VERSION, Counts, Repetition, RepetitionFacts
 
 
 def count(repetitions: Sequence[Repetition]) -> Counts:
     """Count what ``repetitions`` hold, left-out ones included; calibration (repetition 0) is no repetition."""
+    numbers = {(one.mode, one.repetition) for one in repetitions if one.repetition}
+    series = Counter(mode for mode, _ in numbers)
     batches = [row for repetition in repetitions for row in repetition.batches]
     checks = [row for repetition in repetitions for row in repetition.checks]
     warmup = sum(1 for row in batches if row["warmup"])
     return Counts(
-        repetitions=len({repetition.repetition for repetition in repetitions} - {0}),
+        repetitions=series.pop(Mode.PROCESS, 0),
         batches=len(batches) - warmup,
         warmup_batches=warmup,
         checks=len(checks),
         failed_checks=sum(1 for row in checks if not row["passed"]),
+        series=dict(sorted(series.items())),
     )
 
 
@@ -30,4 +36,11 @@ def facts_of(repetition: Repetition) -> RepetitionFacts:
         batches=len(repetition.batches),
         checks=len(repetition.checks),
         facts=repetition.facts,
+        mode=repetition.mode,
     )
+
+
+def left_out_entry(repetition: Repetition) -> dict[str, Any]:
+    """Entry of a manifest's ``left_out``; its mode stands there where it is not process."""
+    mode = {} if repetition.mode == Mode.PROCESS else {"mode": repetition.mode}
+    return {"repetition": repetition.repetition, "reason": repetition.left_out, **mode}

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from reportgen.archive import layout
-from reportgen.archive.counting import count, facts_of
+from reportgen.archive.counting import count, facts_of, left_out_entry
 from reportgen.archive.encoding import decode_json, decode_toml, read_bytes
 from reportgen.archive.journal import JournalContents, decode_event, read_journal
 from reportgen.archive.lines import read_finished
@@ -170,7 +170,8 @@ def aborted_manifest(contents: JournalContents, reason: str = "") -> Manifest:
     """Manifest of an attempt that ended early, out of what its journal holds."""
     header = contents.header
     counts = count(contents.repetitions)
-    done = f"interrupted after {counts.repetitions} of {header.repetitions_planned} repetitions"
+    others = "".join(f", {number} of {name}" for name, number in counts.series.items())
+    done = f"interrupted after {counts.repetitions} of {header.repetitions_planned} repetitions{others}"
     return Manifest(
         schema_version=SCHEMA_VERSION,
         id=header.id,
@@ -187,9 +188,7 @@ def aborted_manifest(contents: JournalContents, reason: str = "") -> Manifest:
         repetitions_planned=header.repetitions_planned,
         counts=counts,
         failed_arms=sorted({row["arm"] for one in contents.repetitions for row in one.checks if not row["passed"]}),
-        left_out=[
-            {"repetition": one.repetition, "reason": one.left_out} for one in contents.repetitions if one.left_out
-        ],
+        left_out=[left_out_entry(one) for one in contents.repetitions if one.left_out],
         binaries=header.binaries,
         binaries_digest=header.binaries_digest,
         hashes=header.hashes,

@@ -68,21 +68,27 @@ class Runner:
         try:
             with WorkerProcess(job_file, log_file, worker_environment(attempt_id, job.variables)) as process:
                 answer.facts["pid"] = process.pid
-                self._listen(process, answer)
+                self.listen(process, answer)
         finally:
             job_file.unlink(missing_ok=True)
-            if log_file.exists() and log_file.stat().st_size == 0:
-                log_file.unlink()
+            remove_empty(log_file)
         answer.facts["process_s"] = (time.monotonic_ns() - began_ns) / NS_PER_S
         return answer
 
-    def _listen(self, process: WorkerProcess, answer: Answer) -> None:
+    def listen(self, process: WorkerProcess, answer: Answer) -> None:
+        """Take what ``process`` says of one job; raises :class:`reportgen.measure.interruption.Interrupted`."""
         try:
             for message in process.messages(self.deadlines, self.interruption):
                 answer.take(message)
         except WorkerError as fault:
             answer.fault = fault
         answer.at = process.at
+
+
+def remove_empty(log_file: Path) -> None:
+    """Keep no log in which nothing stands."""
+    if log_file.exists() and log_file.stat().st_size == 0:
+        log_file.unlink()
 
 
 def _fault(message: Message) -> ReportgenError:

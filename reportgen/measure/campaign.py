@@ -1,4 +1,4 @@
-"""An attempt while it is measured: calibration, repetitions, spares, a hash bracket around each, the journal."""
+"""An attempt while it is measured: calibration, the turns of its series, a hash bracket around each, the journal."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from reportgen.archive.journal import Journal, OpenHeader, read_journal
 from reportgen.errors import FindingError, ReportgenError
 from reportgen.measure.answers import Answer, Runner
 from reportgen.measure.completeness import missing, other_inputs, short_batches
-from reportgen.measure.draws import schedule_seed
 from reportgen.measure.exclusion import broken_rules, highest_clock_mhz, tagged
 from reportgen.measure.identity import first_difference
-from reportgen.measure.job import Job
-from reportgen.measure.jobs import Bench, Frame, layout_facts
-from reportgen.measure.ledger import REPLACES, Ledger, Turn, read_ledger
+from reportgen.measure.job import PROCESS, Job
+from reportgen.measure.jobs import Bench, layout_facts
+from reportgen.measure.ledger import REPLACES, Turn
 from reportgen.measure.opening import digest_of
-from reportgen.measure.order import Schedule, schedule
+from reportgen.measure.residents import Residents
+from reportgen.measure.series import Book, series_of
+from reportgen.measure.standing import Drawer
 from reportgen.measure.watching import Watch
-from reportgen.model.record import Repetition
+from reportgen.model.record import Kind, Repetition
 from reportgen.units import NS_PER_S
 
 
@@ -45,18 +47,19 @@ class Campaign:
     watch: Watch
 
     def __post_init__(self) -> None:
+        plan = self.bench.plan
         self.repetitions = list(read_journal(self.journal.folder).repetitions)
-        self.schedule = self._schedule()
-        self._origin_ns = _origin_ns(self.header.started_at)
+        quick = self.header.kind is Kind.QUICK
+        self._series = series_of(plan.experiment, self.header.repetitions_planned, quick=quick)
+        self._residents = Residents(self.runner, self.header.id, self._note_lost)
+        self._drawer = Drawer(self.bench, self.header.id, _origin_ns(self.header.started_at), self._series)
         self._began_ns = time.monotonic_ns()
         self._measured_here = 0
 
     @property
-    def ledger(self) -> Ledger:
+    def book(self) -> Book:
         """What is done and what is next."""
-        return read_ledger(
-            self.header.repetitions_planned, self.bench.plan.experiment.protocol.spares, self.repetitions
-        )
+        return Book(self._series, tuple(self.repetitions))
 
     def measure(self) -> None:
         """Measure until every planned place is filled.
@@ -69,19 +72,22 @@ class Campaign:
             The user asked for the end.
         """
         replays = self._calibrated()
-        while (turn := self.ledger.next_turn()) is not None:
-            self.runner.interruption.check()
-            self._repeat(turn, replays)
-        if not self.ledger.complete:
-            lost = "; ".join(f"repetition {one.repetition}: {one.left_out}" for one in self.repetitions if one.left_out)
+        try:
+            while (turn := self.book.next_turn()) is not None:
+                self.runner.interruption.check()
+                self._repeat(turn, replays)
+        finally:
+            self._residents.end_all()
+        if not self.book.complete:
+            lost = "; ".join(f"{_said(one)}: {one.left_out}" for one in self.repetitions if one.left_out)
             raise CannotCompleteError(f"no spare is left ({lost})")
 
     def _calibrated(self) -> dict[str, int]:
         done = next((one for one in self.repetitions if one.repetition == 0), None)
         if done is None:
             self.watch.phase("calibration")
-            job, layout = self.bench.calibration_job(self._frame())
-            answer, changed = self._bracketed(job, "repetition-000")
+            job, layout = self._drawer.calibration()
+            answer, changed = self._bracketed(lambda logs: self.runner.run(job, "repetition-000", logs, self.header.id))
             if answer.fault is not None:
                 self.journal.event("calibration failed", at=answer.at, fault=answer.fault.one_line())
                 raise _calibration_failed(answer.fault)
@@ -99,55 +105,66 @@ class Campaign:
         return replays
 
     def _repeat(self, turn: Turn, replays: dict[str, int]) -> None:
-        if turn.replaces is not None:
-            self.schedule = self.schedule.with_spare(turn.repetition, turn.replaces)
-        self.watch.phase(
-            "repetition",
-            f"{turn.repetition}" if turn.replaces is None else f"{turn.repetition} in place of {turn.replaces}",
-        )
-        job, layout = self.bench.repetition_job(turn.repetition, self._frame(), replays)
-        answer, changed = self._bracketed(job, f"repetition-{turn.repetition:03d}")
+        book = self.book
+        number = f"{turn.repetition}" if turn.replaces is None else f"{turn.repetition} in place of {turn.replaces}"
+        self.watch.phase("repetition", number if turn.mode == PROCESS else f"{turn.mode} {number}")
+        since = self._residents.since(turn.mode, book.block(turn)) if book.stays(turn) else None
+        job, facts = self._drawer.repetition(book, turn, replays, since, self._residents.pids(turn.mode))
+        answer, changed = self._bracketed(lambda logs: self._run(book, turn, job, logs))
+        self._take(turn, job, answer, facts)
+        _refuse_change(changed)
+        if book.stays(turn) and not self.book.remains_in_block(turn):
+            self._residents.end(turn.mode, patient=True)
+        self._tell(turn.mode)
+
+    def _run(self, book: Book, turn: Turn, job: Job, logs: Path) -> Answer:
+        if book.stays(turn):
+            return self._residents.run(job, book.block(turn), logs)
+        name = "repetition" if turn.mode == PROCESS else turn.mode
+        return self.runner.run(job, f"{name}-{turn.repetition:03d}", logs, self.header.id)
+
+    def _take(self, turn: Turn, job: Job, answer: Answer, facts: dict[str, Any]) -> None:
+        """Tag what came back, decide whether it counts, and archive it."""
         rows = tagged(answer.batches, self.bench.plan.experiment.protocol.exclude, self._highest_clock(answer))
         short = short_batches(job, rows)
-        facts = answer.facts | {"layout": layout_facts(layout), "orders": job.orders, "short_batches": short}
+        facts = answer.facts | facts | {"orders": job.orders, "short_batches": short}
         if turn.replaces is not None:
             facts[REPLACES] = turn.replaces
-        left_out = self._why_left_out(job, answer) or broken_rules(rows)
-        self._archive(
-            Repetition(repetition=turn.repetition, batches=rows, checks=answer.checks, facts=facts, left_out=left_out)
+        done = Repetition(
+            repetition=turn.repetition,
+            batches=rows,
+            checks=answer.checks,
+            facts=facts,
+            left_out=self._why_left_out(job, answer) or broken_rules(rows),
+            mode=turn.mode,
         )
-        self.journal.event("repetition", number=turn.repetition, replaces=turn.replaces, left_out=left_out)
-        if left_out:
-            self.watch.warning(f"repetition {turn.repetition} is left out: {left_out}")
-        self._warn(turn.repetition, short, answer.facts.get("host_bound_batches") or 0)
-        _refuse_change(changed)
-        self._tell()
+        self._archive(done)
+        mode = {} if turn.mode == PROCESS else {"mode": turn.mode}
+        self.journal.event("repetition", number=turn.repetition, replaces=turn.replaces, left_out=done.left_out, **mode)
+        if done.left_out:
+            self.watch.warning(f"{_said(done)} is left out: {done.left_out}")
+        self._warn(_said(done), short, answer.facts.get("host_bound_batches") or 0)
 
-    def _warn(self, repetition: int, short: int, host_bound: int) -> None:
+    def _warn(self, which: str, short: int, host_bound: int) -> None:
         protocol = self.bench.plan.experiment.protocol
         if short:
-            self.watch.warning(
-                f"repetition {repetition}: {short} batches are shorter than {protocol.least_batch_ms:g} ms"
-            )
+            self.watch.warning(f"{which}: {short} batches are shorter than {protocol.least_batch_ms:g} ms")
         if host_bound:
             self.watch.warning(
-                f"repetition {repetition}: {host_bound} batches ran as fast as the host could enqueue them; "
+                f"{which}: {host_bound} batches ran as fast as the host could enqueue them; "
                 f"raise protocol.launches_per_graph (now {protocol.launches_per_graph})"
             )
 
-    def _bracketed(self, job: Job, name: str) -> tuple[Answer, str | None]:
+    def _bracketed(self, run: Callable[[Path], Answer]) -> tuple[Answer, str | None]:
         """Run a job between two hash brackets, which its facts keep; the sentence tells what differs from the attempt's first."""
         before = self.bracket()
         _refuse_change(first_difference(self.header.hashes, before))
         logs = self.journal.artifacts / "logs"
         logs.mkdir(exist_ok=True)
-        answer = self.runner.run(job, name, logs, self.header.id)
+        answer = run(logs)
         after = self.bracket()
         answer.facts["hash_bracket"] = {"before": digest_of(before), "after": digest_of(after)}
         return answer, first_difference(self.header.hashes, after)
-
-    def _frame(self) -> Frame:
-        return Frame(self.header.id, self.schedule, self._origin_ns)
 
     def _archive(self, repetition: Repetition) -> Repetition:
         self.journal.append(repetition)
@@ -165,24 +182,26 @@ class Campaign:
         earlier = [row for one in self.repetitions for row in one.batches]
         return highest_clock_mhz([*earlier, *answer.batches])
 
-    def _tell(self) -> None:
-        ledger = self.ledger
+    def _tell(self, mode: str) -> None:
+        book = self.book
         spent_s = (time.monotonic_ns() - self._began_ns) / NS_PER_S
-        left_s = spent_s / self._measured_here * (ledger.planned - len(ledger.accepted))
-        self.watch.repetition_done(len(ledger.accepted), ledger.planned, left_s, self._scored_rows())
+        left_s = spent_s / self._measured_here * book.left
+        ledger = book.ledgers[mode]
+        self.watch.repetition_done(len(ledger.accepted), ledger.planned, left_s, self._scored_rows(book), mode)
 
-    def _scored_rows(self) -> list[dict[str, Any]]:
-        accepted = [one for one in self.repetitions if one.repetition in self.ledger.accepted]
-        return [row for one in accepted for row in one.batches if not row["warmup"]]
+    def _scored_rows(self, book: Book) -> list[dict[str, Any]]:
+        accepted = book.ledgers[PROCESS].accepted
+        counted = [one for one in self.repetitions if one.mode == PROCESS and one.repetition in accepted]
+        return [row for one in counted for row in one.batches if not row["warmup"]]
 
-    def _schedule(self) -> Schedule:
-        plan = self.bench.plan
-        arms = {fixture: plan.arms_by_fixture[fixture] for fixture in self.bench.timed_fixtures()}
-        spares = plan.experiment.protocol.spares
-        drawn = schedule(arms, self.header.repetitions_planned, spares, schedule_seed(plan.digest, self.header.id))
-        for spare, lost in sorted(self.ledger.replaced.items()):
-            drawn = drawn.with_spare(spare, lost)
-        return drawn
+    def _note_lost(self, mode: str, pid: int) -> None:
+        self.journal.event("process lost", mode=mode, pid=pid)
+        self.watch.warning(f"the process of mode {mode} ended while it waited; a new one goes on with its block")
+
+
+def _said(repetition: Repetition) -> str:
+    mode = "" if repetition.mode == PROCESS else f"{repetition.mode} "
+    return f"{mode}repetition {repetition.repetition}"
 
 
 def _calibration_failed(fault: ReportgenError) -> CannotCompleteError:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from reportgen.measure.correctness import Comparison, pooled
+from reportgen.measure.job import AFTER, BEFORE
 from reportgen.measure.outputs import Outputs, Written
 from reportgen.measure.rig import Rig
 
-BEFORE, AFTER = "before", "after"
 # Floats of 0xFF bytes are NaN, integers -1; 0x7F bytes are huge in any type (NaN in half precision). No right
 # value equals both, so an element that is never written fails in one of the two rounds.
 POISON = {BEFORE: 0xFF, AFTER: 0x7F}

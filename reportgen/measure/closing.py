@@ -9,10 +9,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from reportgen.archive.counting import left_out_entry
 from reportgen.archive.journal import Journal, read_journal
 from reportgen.archive.load import aborted_manifest
 from reportgen.archive.seal import seal
 from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, ReportgenError
+from reportgen.measure.failures import failure_sentence
 from reportgen.measure.ledger import REPLACES
 from reportgen.measure.watching import RunOutcome
 from reportgen.model.record import Kind, Repetition, Status
@@ -66,22 +68,16 @@ def failed_checks(repetitions: Sequence[Repetition]) -> list[str]:
     """One sentence a failed arm, about its first failed check: arm, fixture, mismatches."""
     found: dict[str, str] = {}
     for row in (row for repetition in repetitions for row in repetition.checks if not row["passed"]):
-        found.setdefault(row["arm"], _sentence(row))
+        found.setdefault(row["arm"], failure_sentence(row))
     return [found[arm] for arm in sorted(found)]
 
 
-def _sentence(row: dict[str, Any]) -> str:
-    where = f"arm {row['arm']}, fixture {row['fixture']}, {row['when']} timing"
-    if row["kind"] == "inputs":
-        return f"{where}: {row['mismatches']} of {row['elements']} input buffers were written to"
-    against = "the reference" if row["kind"] == "value" else f"arm {row['against']} bit for bit"
-    return f"{where}: {row['mismatches']} of {row['elements']} elements of {row['output']} differ from {against}"
-
-
 def _left_out(repetitions: Sequence[Repetition]) -> list[dict[str, Any]]:
-    spares = {one.facts[REPLACES]: one.repetition for one in repetitions if one.facts.get(REPLACES) is not None}
+    spares = {
+        (one.mode, one.facts[REPLACES]): one.repetition for one in repetitions if one.facts.get(REPLACES) is not None
+    }
     return [
-        {"repetition": one.repetition, "reason": one.left_out, "replaced_by": spares.get(one.repetition)}
+        left_out_entry(one) | {"replaced_by": spares.get((one.mode, one.repetition))}
         for one in sorted(repetitions, key=lambda one: one.repetition)
         if one.left_out
     ]

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from reportgen.measure.answers import Row
-from reportgen.measure.checking import AFTER, BEFORE
-from reportgen.measure.job import Job
+from reportgen.measure.job import PROCESS, Job
 from reportgen.measure.jobs import Described
 
 PASSES = (1, 2)
@@ -16,10 +15,11 @@ INPUTS = "inputs/"
 
 def missing(job: Job, batches: Iterable[Row], checks: Iterable[Row]) -> str:
     """Name what a repetition's answer lacks or has too often; empty where the matrix and its checks are whole."""
+    passes = PASSES if job.harness is None else PASSES[:1]
     planned = {
         (fixture, arm, number, position)
         for fixture in job.block_order
-        for number in PASSES
+        for number in passes
         for position, arm in enumerate(job.orders[fixture][:: 1 if number == 1 else -1], start=1)
     }
     measured = Counter(
@@ -27,7 +27,9 @@ def missing(job: Job, batches: Iterable[Row], checks: Iterable[Row]) -> str:
     )
     if set(measured) != planned or max(measured.values(), default=1) > 1:
         return f"{len(planned - set(measured))} of {len(planned)} planned batches are missing"
-    wanted = {(fixture, arm, when) for fixture, arm in job.check_order for when in (BEFORE, AFTER)}
+    if job.mode != PROCESS:
+        return ""  # its checks leave no rows
+    wanted = {(fixture, arm, when) for fixture, arm in job.check_order for when in job.checks}
     unchecked = wanted - {(row["fixture"], row["arm"], row["when"]) for row in checks}
     return f"{len(unchecked)} of {len(wanted)} planned checks are missing" if unchecked else ""
 

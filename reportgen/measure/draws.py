@@ -61,14 +61,14 @@ class Draws:
         return self._pending.pop()
 
 
-def schedule_seed(plan_digest: str, attempt_id: str, group: str = "main") -> bytes:
-    r"""Seed of an attempt's schedule: SHA-256 of ``digest\0attempt`` (for the peer group ``digest\0attempt\0peer``)."""
-    return _hash(plan_digest, attempt_id, *([] if group == "main" else [group]))
+def schedule_seed(plan_digest: str, attempt_id: str, series: str = "process") -> bytes:
+    r"""Seed of an attempt's schedule: SHA-256 of ``digest\0attempt`` (for an outer harness ``digest\0attempt\0name``)."""
+    return _hash(plan_digest, attempt_id, *([] if series == "process" else [series]))
 
 
-def repetition_seed(plan_digest: str, attempt_id: str, repetition: int, group: str = "main") -> bytes:
-    r"""Seed of one process: SHA-256 of ``digest\0attempt\0repetition`` (decimal; ``\0peer`` after it for that group)."""
-    return _hash(plan_digest, attempt_id, str(repetition), *([] if group == "main" else [group]))
+def repetition_seed(plan_digest: str, attempt_id: str, repetition: int, series: str = "process") -> bytes:
+    r"""Seed of one drawing: SHA-256 of ``digest\0attempt\0repetition`` (decimal; ``\0series`` after it for all but processes)."""
+    return _hash(plan_digest, attempt_id, str(repetition), *([] if series == "process" else [series]))
 
 
 def _hash(*parts: str) -> bytes:

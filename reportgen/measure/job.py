@@ -10,6 +10,8 @@ from typing import Any
 from reportgen.calls import Arm, Fixture
 
 REFERENCE, CALIBRATE, REPETITION = "reference", "calibrate", "repetition"
+PROCESS, LAYOUT, PLACEMENT = "process", "layout", "placement"
+BEFORE, AFTER = "before", "after"
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ class Job:
     the session's monotonic clock. ``work`` is the folder of references and inputs, outside the record. ``variables`` are
     environment variables that the backend wants the process to begin with. ``mode`` is a ``model.experiment.Mode``, or the
     name of the ``harness``, which then times ``orders`` once, without mirror. ``own_pids`` are the attempt's other processes.
+    ``checks`` says when outputs are compared. ``turn`` counts the attempt's processes and repetitions so far. ``process_since``
+    and ``placement`` are the repetitions with which this process began and for which its layout was drawn.
     """
 
     kind: str
@@ -89,9 +93,13 @@ class Job:
     replays: dict[str, int] = field(default_factory=dict)
     hash_inputs: bool = False
     variables: dict[str, str] = field(default_factory=dict)
-    mode: str = "process"
+    mode: str = PROCESS
     harness: JobHarness | None = None
     own_pids: list[int] = field(default_factory=list)
+    checks: list[str] = field(default_factory=lambda: [BEFORE, AFTER])
+    turn: int = 0
+    process_since: int = 0
+    placement: int = 0
 
     def arm(self, name: str) -> JobArm:
         """Return the arm of that name."""

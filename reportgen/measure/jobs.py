@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from reportgen.measure.backends.interface import Built
 from reportgen.measure.draws import repetition_seed
-from reportgen.measure.job import CALIBRATE, REFERENCE, REPETITION, Job, JobArm, JobFixture
+from reportgen.measure.harness_turns import cells_of
+from reportgen.measure.job import (
+    AFTER,
+    BEFORE,
+    CALIBRATE,
+    PROCESS,
+    REFERENCE,
+    REPETITION,
+    Job,
+    JobArm,
+    JobFixture,
+    JobHarness,
+)
 from reportgen.measure.order import Layout, Schedule, draw_layout
 from reportgen.measure.planning import arms_on
-from reportgen.model.experiment import Arm, Role
+from reportgen.model.experiment import Arm, Harness, Role
 from reportgen.model.plan import Plan, PlanFixture
 from reportgen.units import BYTES_PER_MIB, NS_PER_MS
 
@@ -32,11 +44,23 @@ class Described:
 
 @dataclass(frozen=True)
 class Frame:
-    """What the timed jobs of one attempt share: its id, its schedule, and when it began on the session's clock."""
+    """What the timed jobs of one series share: the attempt's id, the schedule, and when the attempt began on the session's clock."""
 
     attempt_id: str
     schedule: Schedule
     origin_ns: int
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a repetition stands in its attempt; see the fields of :class:`reportgen.measure.job.Job`."""
+
+    mode: str = PROCESS
+    turn: int = 0
+    process_since: int = 0
+    placement: int = 0
+    checks: tuple[str, ...] = (BEFORE, AFTER)
+    own_pids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,63 +81,81 @@ class Bench:
 
     def reference_job(self) -> Job:
         """Job that runs no kernel."""
-        return self._job(REFERENCE, 0, 0)
+        return self._job(REFERENCE, 0, 0, self._fixtures(), self._arms([arm.name for arm in self.plan.experiment.arms]))
 
     def calibration_job(self, frame: Frame) -> tuple[Job, Layout]:
         """Job of repetition 0, and what was drawn for it."""
-        return self._timed_job(CALIBRATE, 0, frame, {})
+        return self._timed_job(CALIBRATE, 0, frame, {}, Standing())
 
-    def repetition_job(self, repetition: int, frame: Frame, replays: dict[str, int]) -> tuple[Job, Layout]:
-        """Job of a timed repetition, and what was drawn for it."""
-        return self._timed_job(REPETITION, repetition, frame, replays)
+    def repetition_job(
+        self, repetition: int, frame: Frame, replays: dict[str, int], standing: Standing | None = None
+    ) -> tuple[Job, Layout]:
+        """Job of a timed repetition (of mode process where nothing else is said), and the draws that are in force in it."""
+        standing = standing or Standing(turn=repetition, process_since=repetition, placement=repetition)
+        return self._timed_job(REPETITION, repetition, frame, replays, standing)
 
     def timed_fixtures(self) -> list[str]:
         """Fixtures with batches; the others are only checked."""
         return [fixture.name for fixture in self.plan.fixtures if not fixture.checks_only]
 
-    def _timed_job(self, kind: str, repetition: int, frame: Frame, replays: dict[str, int]) -> tuple[Job, Layout]:
-        layout = self._layout(repetition, frame.attempt_id)
+    def _timed_job(
+        self, kind: str, repetition: int, frame: Frame, replays: dict[str, int], standing: Standing
+    ) -> tuple[Job, Layout]:
+        harness = next((one for one in self.plan.experiment.harnesses if one.name == standing.mode), None)
+        fixtures = self._fixtures() if harness is None else self._harness_fixtures(harness)
+        arms = [arm.name for arm in self.plan.experiment.arms if harness is None or arm.name in harness.arms]
+        layout = self._layout(frame.attempt_id, standing, arms, [fixture.name for fixture in fixtures])
         timed = set(self.timed_fixtures())
-        fixtures = {fixture.name: fixture.arms for fixture in self._fixtures()}
+        present = {fixture.name: fixture.arms for fixture in fixtures}
         blocks = [name for name in layout.fixtures if name in timed]
         job = self._job(
             kind,
             repetition,
             frame.origin_ns,
+            fixtures=fixtures,
+            arms=self._arms(arms),
             module_order=layout.modules,
             graph_order=[
-                [name, arm] for name in layout.fixtures for arm in layout.graphs[name] if arm in fixtures[name]
+                [name, arm] for name in layout.fixtures for arm in layout.graphs[name] if arm in present[name]
             ],
             check_order=[
-                [name, arm] for name in layout.fixtures for arm in layout.checks[name] if arm in fixtures[name]
+                [name, arm] for name in layout.fixtures for arm in layout.checks[name] if arm in present[name]
             ],
             buffer_order=[entry for name in layout.fixtures for entry in _buffers(name, layout)],
             block_order=blocks,
             orders={name: frame.schedule.order(repetition, name) for name in blocks},
             replays=replays,
-            hash_inputs=True,
+            hash_inputs=bool(standing.checks),
+            harness=None if harness is None else JobHarness(harness.name, dict(harness.settings)),
+            mode=standing.mode,
+            own_pids=list(standing.own_pids),
+            checks=list(standing.checks),
+            turn=standing.turn,
+            process_since=standing.process_since,
+            placement=standing.placement,
         )
         return job, layout
 
-    def _layout(self, repetition: int, attempt_id: str) -> Layout:
-        names = [fixture.name for fixture in self.plan.fixtures]
+    def _layout(self, attempt_id: str, standing: Standing, arms: list[str], fixtures: list[str]) -> Layout:
         buffers = {
             name: [
                 f"{index}:{buffer}"
                 for index in range(self.described[name].sets)
                 for buffer in self.described[name].buffers
             ]
-            for name in names
+            for name in fixtures
         }
         return draw_layout(
-            repetition_seed(self.plan.digest, attempt_id, repetition),
-            [arm.name for arm in self.plan.experiment.arms],
-            names,
+            repetition_seed(self.plan.digest, attempt_id, standing.placement, standing.mode),
+            arms,
+            fixtures,
             buffers,
             most_padding_bytes=int(self.plan.experiment.protocol.most_padding_mib * BYTES_PER_MIB),
         )
 
-    def _job(self, kind: str, repetition: int, origin_ns: int, **drawn: Any) -> Job:
+    def _job(
+        self, kind: str, repetition: int, origin_ns: int, fixtures: list[JobFixture], arms: list[JobArm], **drawn: Any
+    ) -> Job:
         protocol = self.plan.experiment.protocol
         return Job(
             kind=kind,
@@ -123,8 +165,8 @@ class Bench:
             experiment_file=str(self.experiment_file),
             work=str(self.work),
             origin_ns=origin_ns,
-            arms=[_arm(arm, self.plan.experiment.arms, self.built) for arm in self.plan.experiment.arms],
-            fixtures=self._fixtures(),
+            arms=arms,
+            fixtures=fixtures,
             launches_per_graph=protocol.launches_per_graph,
             lead_in_replays=protocol.lead_in_replays,
             warm_up_s=protocol.clock_warm_up_s,
@@ -132,6 +174,14 @@ class Bench:
             variables=self.variables,
             **drawn,
         )
+
+    def _arms(self, names: Sequence[str]) -> list[JobArm]:
+        arms = self.plan.experiment.arms
+        return [_arm(arm, arms, self.built) for arm in arms if arm.name in names]
+
+    def _harness_fixtures(self, harness: Harness) -> list[JobFixture]:
+        cells = cells_of(self.plan, harness)
+        return [replace(fixture, arms=cells[fixture.name]) for fixture in self._fixtures() if fixture.name in cells]
 
     def _fixtures(self) -> list[JobFixture]:
         return [_fixture(fixture, self.plan) for fixture in self.plan.fixtures]

@@ -1,10 +1,11 @@
-"""Which repetitions are done, which were lost, and what is measured next. Pure."""
+"""Which repetitions of one series are done, which were lost, and what is measured next. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from reportgen.measure.job import PROCESS
 from reportgen.model.record import Repetition
 
 REPLACES = "replaces"
@@ -12,15 +13,16 @@ REPLACES = "replaces"
 
 @dataclass(frozen=True)
 class Turn:
-    """A repetition to measure; a spare names the lost one whose place it takes."""
+    """A repetition to measure, counted within its mode; a spare names the lost one whose place it takes."""
 
     repetition: int
     replaces: int | None = None
+    mode: str = PROCESS
 
 
 @dataclass(frozen=True)
 class Ledger:
-    """State of an attempt's matrix, as its journal tells it.
+    """State of one series of an attempt, as its journal tells it.
 
     ``accepted`` are complete repetitions, ``lost`` those left out, ``replaced`` maps a spare to the one it took the place of.
     """
@@ -30,6 +32,7 @@ class Ledger:
     accepted: frozenset[int]
     lost: tuple[int, ...]
     replaced: dict[int, int]
+    mode: str = PROCESS
 
     @property
     def unreplaced(self) -> list[int]:
@@ -50,20 +53,35 @@ class Ledger:
         """Planned repetitions first, then a spare for each lost one; ``None`` if complete or hopeless."""
         if self.complete or self.hopeless:
             return None
+        return next((Turn(one, mode=self.mode) for one in self.open_places()), None) or self.spare_turn()
+
+    def open_places(self) -> list[int]:
+        """Planned repetitions that nobody has tried yet."""
         done = self.accepted | set(self.lost)
-        for repetition in range(1, self.planned + 1):
-            if repetition not in done:
-                return Turn(repetition)
-        return Turn(self.planned + len(self.replaced) + 1, self.unreplaced[0])
+        return [one for one in range(1, self.planned + 1) if one not in done]
+
+    def spare_turn(self) -> Turn | None:
+        """Next spare, for the first lost repetition whose place is empty."""
+        if not self.unreplaced:
+            return None
+        return Turn(self.planned + len(self.replaced) + 1, self.unreplaced[0], self.mode)
+
+    def place(self, turn: Turn) -> int:
+        """Planned repetition whose place a turn fills, through all spares that were lost in between."""
+        place = turn.repetition if turn.replaces is None else turn.replaces
+        while place in self.replaced:
+            place = self.replaced[place]
+        return place
 
 
-def read_ledger(planned: int, spares: int, repetitions: Iterable[Repetition]) -> Ledger:
-    """Ledger of the repetitions that a journal holds; calibration is none of them."""
-    timed = [one for one in repetitions if one.repetition > 0]
+def read_ledger(planned: int, spares: int, repetitions: Iterable[Repetition], mode: str = PROCESS) -> Ledger:
+    """Ledger of the repetitions of ``mode`` that a journal holds; calibration is none of them."""
+    timed = [one for one in repetitions if one.repetition > 0 and one.mode == mode]
     return Ledger(
         planned,
         spares,
         frozenset(one.repetition for one in timed if not one.left_out),
         tuple(one.repetition for one in timed if one.left_out),
         {one.repetition: one.facts[REPLACES] for one in timed if one.facts.get(REPLACES) is not None},
+        mode,
     )

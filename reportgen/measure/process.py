@@ -40,16 +40,19 @@ _MOST_WORDS = 200
 
 
 class WorkerProcess:
-    """One ``reportgen.measure.worker`` in a session and process group of its own. Use as a context manager."""
+    """One ``reportgen.measure.worker`` in a session and process group of its own. Use as a context manager.
 
-    def __init__(self, job_file: Path, log_file: Path, environment: dict[str, str]) -> None:
+    One that ``stays`` waits after each job for :meth:`give`, until :meth:`dismiss`.
+    """
+
+    def __init__(self, job_file: Path, log_file: Path, environment: dict[str, str], *, stays: bool = False) -> None:
         self._read_end, write_end = os.pipe()
         command = [sys.executable, "-P", "-m", "reportgen.measure.worker", str(job_file), str(write_end)]
         try:
             with log_file.open("ab") as log:
                 self._process = subprocess.Popen(  # noqa: S603 - this interpreter, a fixed module
                     command,
-                    stdin=subprocess.DEVNULL,
+                    stdin=subprocess.PIPE if stays else subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
                     pass_fds=[write_end],
@@ -69,7 +72,7 @@ class WorkerProcess:
         return self._process.pid
 
     def messages(self, deadlines: Deadlines, interruption: Interruption) -> Iterator[Message]:
-        """Yield what the worker says, up to its ``done`` or ``fault``.
+        """Yield what the worker says of one job, up to its ``done`` or ``fault``; unless it stays, it must then end.
 
         Raises
         ------
@@ -97,12 +100,37 @@ class WorkerProcess:
                 *lines, pending = (pending + chunk).split(b"\n")
                 for line in lines:
                     message = self._parsed(line)
-                    last = message["message"] in ("done", "fault")
+                    kind = message["message"]
                     yield message
-                    if last:
+                    if kind == "fault" or (kind == "done" and self._process.stdin is None):
                         self._expect_end(deadlines)
+                    if kind in ("done", "fault"):
                         return
                     limit_s = deadlines.silence_s
+
+    def alive(self) -> bool:
+        """Whether the worker itself still runs."""
+        return self._exit_status(0) is None
+
+    def give(self, job_file: Path) -> None:
+        """Give a worker that stays a further job.
+
+        Raises
+        ------
+        WorkerError
+            It has ended while it waited.
+        """
+        try:
+            self._tell(f"{job_file}\n".encode())
+        except BrokenPipeError as fault:
+            raise WorkerError("the timed process ended while it waited", where=self.at) from fault
+        self.at = "start"
+
+    def dismiss(self, deadlines: Deadlines) -> bool:
+        """Let a worker that stays end by itself; whether it did so in time. :meth:`stop` is still due."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        return self._exit_status(deadlines.end_s) == 0
 
     def stop(self) -> None:
         """End the whole group: politely, then by force, and see that it is gone.
@@ -127,10 +155,21 @@ class WorkerProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop the group and let go of the descriptors; raises as :meth:`stop` does."""
         try:
             self.stop()
         finally:
             os.close(self._read_end)
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+
+    def _tell(self, text: bytes) -> None:
+        if self._process.stdin is None:
+            raise WorkerError("the timed process takes one job only", where=self.at)
+        os.write(self._process.stdin.fileno(), text)
 
     def _parsed(self, line: bytes) -> Message:
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -49,6 +51,20 @@ class Rig:
         for name, arm in self.job.graph_order:
             self.channel.at("capture", name, arm)
             self.graphs[name, arm] = self.session.capture(self._spec(name, arm))
+
+    def adopt(self, job: Job) -> None:
+        """Go on with the next repetition on the same code, buffers and graphs."""
+        self.job = job
+        self.session.adopt(job)
+
+    def close(self) -> None:
+        """Free all that :meth:`build` made."""
+        self.graphs.clear()
+        self.session.close()
+
+    def addresses(self) -> str:
+        """SHA-256 over where every buffer lies: equal where nothing has moved."""
+        return hashlib.sha256(json.dumps(self.session.addresses()).encode()).hexdigest()
 
     def launches(self, fixture: str) -> int:
         """Count the launches of a graph: at least as many as the protocol asks for, and every set equally often."""

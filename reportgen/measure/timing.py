@@ -47,7 +47,7 @@ def time_batch(rig: Rig, fixture: str, arm: str, replays: int) -> tuple[BatchTim
     lead_in = rig.job.lead_in_replays
     batch = rig.session.batch(rig.graphs[fixture, arm], lead_in=lead_in, replays=replays)
     row = {
-        "mode": "process",
+        "mode": rig.job.mode,
         "group": "main",
         "fixture": fixture,
         "arm": arm,

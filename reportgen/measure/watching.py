@@ -44,8 +44,13 @@ class Watch(Protocol):
     def phase(self, name: str, detail: str = "") -> None:
         """Something begins: building, references, calibration, repetition, sealing."""
 
-    def repetition_done(self, done: int, planned: int, seconds_left: float, rows: Sequence[dict[str, Any]]) -> None:
-        """Take note that a repetition was accepted or lost; ``rows`` are the scored batches of all accepted ones so far."""
+    def repetition_done(
+        self, done: int, planned: int, seconds_left: float, rows: Sequence[dict[str, Any]], series: str
+    ) -> None:
+        """Take note that a repetition was accepted or lost: ``done`` of ``planned`` in its ``series``.
+
+        ``seconds_left`` are those of the whole attempt, ``rows`` the scored batches of all accepted processes so far.
+        """
 
     def warning(self, sentence: str) -> None:
         """Something that the reader of the record should know and that stops nothing."""

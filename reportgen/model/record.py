@@ -53,14 +53,18 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class Counts(msgspec.Struct, frozen=True, kw_only=True):
-    """How much an attempt holds; ``batches`` counts scored rows, not warm-up."""
+class Counts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How much an attempt holds; ``batches`` counts scored rows, not warm-up.
+
+    ``repetitions`` are those of mode process; those of other modes and harnesses stand in ``series`` by name.
+    """
 
     repetitions: int
     batches: int
     warmup_batches: int
     checks: int
     failed_checks: int
+    series: dict[str, int] = {}
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +15,14 @@ from reportgen.archive.digest import plan_digest
 from reportgen.archive.load import Attempt, load_attempt
 from reportgen.archive.sums import check_sums, sha256_of
 from reportgen.errors import ReportgenError
-from reportgen.model.plan import Plan
 from reportgen.model.record import Kind, Status
 from reportgen.publish.verify import declarations
 from reportgen.publish.verify_evidence import (
     check_contradictions,
     declaration_contradictions,
-    launch_contradictions,
-    order_contradictions,
     protocol_contradictions,
 )
-
-_PASSES = (1, 2)
+from reportgen.publish.verify_series import PROCESS, matrix_contradictions, named, row_contradictions
 
 
 def attempt_findings(folder: Path, beside: Collection[str] = ()) -> list[str]:
@@ -52,7 +47,6 @@ def _contents(attempt: Attempt) -> Iterator[str]:
     if attempt.manifest.kind is Kind.TIMING and attempt.manifest.status is Status.SCORED:
         yield from protocol_contradictions(msgspec.to_builtins(attempt.plan), msgspec.to_builtins(attempt.manifest))
         yield from _matrix(attempt)
-        yield from _mirrors(attempt)
 
 
 def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -68,12 +62,8 @@ def _evidence(attempt: Attempt) -> Iterator[str]:
         yield from (
             f"{name}: {line}" for line in declaration_contradictions(source.read_text("utf-8", "replace"), plan)
         )
-    frame = attempt.batches
-    scored = frame[(frame["mode"] == "process") & ~frame["warmup"]]
-    orders = {facts.repetition: facts.facts.get("orders", {}) for facts in attempt.repetitions}
-    columns = ["group", "fixture", "repetition", "pass", "position", "arm", "launches"]
-    rows = rows_of(scored[columns])
-    for line in (*order_contradictions(rows, orders), *launch_contradictions(rows)):
+    noted = [msgspec.to_builtins(facts) for facts in attempt.repetitions]
+    for line in row_contradictions(_scored(attempt), noted):
         yield f"{layout.BATCHES}: {line}"
     columns = ["fixture", "arm", "repetition", "when", "mismatches", "passed"]
     for line in check_contradictions(rows_of(attempt.checks[columns])):
@@ -112,12 +102,14 @@ def _binaries(attempt: Attempt) -> Iterator[str]:
 def _counts(attempt: Attempt) -> Iterator[str]:
     counts, batches, checks = attempt.manifest.counts, attempt.batches, attempt.checks
     warmup, failed = int(batches["warmup"].sum()), checks.loc[~checks["passed"], "arm"]
+    series = Counter(mode for mode, number in {(one.mode, one.repetition) for one in attempt.repetitions} if number)
     found = {
         "batches": len(batches) - warmup,
         "warmup_batches": warmup,
         "checks": len(checks),
         "failed_checks": len(failed),
-        "repetitions": len({facts.repetition for facts in attempt.repetitions} - {0}),
+        "repetitions": series.pop(PROCESS, 0),
+        "series": dict(series),
     }
     for name, number in found.items():
         if number != getattr(counts, name):
@@ -128,60 +120,33 @@ def _counts(attempt: Attempt) -> Iterator[str]:
 
 
 def _repetitions(attempt: Attempt) -> Iterator[str]:
-    batches = Counter(attempt.batches["repetition"].tolist())
-    checks = Counter(attempt.checks["repetition"].tolist())
-    listed = attempt.repetitions
-    for facts in listed:
-        if (facts.batches, facts.checks) != (batches[facts.repetition], checks[facts.repetition]):
+    batches = Counter(zip(attempt.batches["mode"].tolist(), attempt.batches["repetition"].tolist(), strict=True))
+    checks = Counter((PROCESS, number) for number in attempt.checks["repetition"].tolist())
+    listed = {(facts.mode, facts.repetition): facts for facts in attempt.repetitions}
+    for place, facts in listed.items():
+        if (facts.batches, facts.checks) != (batches[place], checks[place]):
             yield (
-                f"{layout.REPETITIONS}: repetition {facts.repetition} counts {facts.batches} batches and {facts.checks} "
-                f"checks, the tables hold {batches[facts.repetition]} and {checks[facts.repetition]}"
+                f"{layout.REPETITIONS}: {named(*place)} counts {facts.batches} batches and {facts.checks} "
+                f"checks, the tables hold {batches[place]} and {checks[place]}"
             )
-    strangers = sorted((set(batches) | set(checks)) - {facts.repetition for facts in listed})
+    strangers = sorted((set(batches) | set(checks)) - set(listed))
     if strangers:
-        yield f"{layout.REPETITIONS}: does not list repetition {strangers[0]}, which the tables hold"
-    left_out = {facts.repetition for facts in listed if facts.left_out}
-    claimed = {entry["repetition"] for entry in attempt.manifest.left_out}
+        yield f"{layout.REPETITIONS}: does not list {named(*strangers[0])}, which the tables hold"
+    left_out = {place for place, facts in listed.items() if facts.left_out}
+    claimed = {(entry.get("mode", PROCESS), entry["repetition"]) for entry in attempt.manifest.left_out}
     if left_out != claimed:
-        yield f"{layout.MANIFEST}: left out {sorted(claimed)}, {layout.REPETITIONS} says {sorted(left_out)}"
+        said, noted = ([named(*place) for place in sorted(places)] for places in (claimed, left_out))
+        yield f"{layout.MANIFEST}: left out {', '.join(said) or 'nothing'}; {layout.REPETITIONS} says {', '.join(noted) or 'nothing'}"
 
 
 def _matrix(attempt: Attempt) -> Iterator[str]:
-    """Look for every planned batch, once, in each repetition that counts; and for none that was not planned."""
+    """Look for every planned batch, once, of every mode and harness, and for mirrored passes."""
+    plan, manifest = msgspec.to_builtins(attempt.plan), msgspec.to_builtins(attempt.manifest)
+    for line in matrix_contradictions(plan, manifest, _scored(attempt)):
+        yield f"{layout.BATCHES}: {line}"
+
+
+def _scored(attempt: Attempt) -> list[dict[str, Any]]:
     frame = attempt.batches
-    scored = frame[(frame["mode"] == "process") & ~frame["warmup"]]
-    keys = ("group", "fixture", "arm", "repetition", "pass")
-    found = Counter(zip(*(scored[key].tolist() for key in keys), strict=True))
-    lost = {entry["repetition"] for entry in attempt.manifest.left_out}
-    numbers = sorted({place[3] for place in found} - lost)
-    if len(numbers) < attempt.manifest.repetitions_planned:
-        yield f"{layout.BATCHES}: {len(numbers)} whole repetitions, {attempt.manifest.repetitions_planned} planned"
-    cells = set(_cells(attempt.plan))
-    planned = {(*cell, repetition, half) for cell, repetition, half in product(cells, numbers, _PASSES)}
-    for place in sorted(planned | set(found)):
-        times, due = found[place], place in planned
-        if times == due or (place[3] in lost and times == 1 and place[:3] in cells):
-            continue
-        group, fixture, arm, repetition, half = place
-        what = "is missing" if not times else f"stands {times} times" if due else "is not in the plan"
-        where = f"group {group}, fixture {fixture}, arm {arm}, repetition {repetition}, pass {half}"
-        yield f"{layout.BATCHES}: {where}: {what}"
-
-
-def _mirrors(attempt: Attempt) -> Iterator[str]:
-    """Look whether the second pass of every fixture block is the mirror of the first, in what counts."""
-    frame = attempt.batches
-    lost = [entry["repetition"] for entry in attempt.manifest.left_out]
-    scored = frame[(frame["mode"] == "process") & ~frame["warmup"] & ~frame["repetition"].isin(lost)]
-    ordered = scored.sort_values("position", kind="stable")
-    for (group, fixture, repetition), rows in ordered.groupby(["group", "fixture", "repetition"], sort=True):
-        first, second = (rows.loc[rows["pass"] == half, "arm"].tolist() for half in _PASSES)
-        if first != second[::-1]:
-            where = f"group {group}, fixture {fixture}, repetition {repetition}"
-            yield f"{layout.BATCHES}: {where}: pass 2 is not the mirror of pass 1"
-
-
-def _cells(plan: Plan) -> Iterator[tuple[str, str, str]]:
-    for group, timed in (("main", plan.arms_by_fixture), ("peer", plan.peers_by_fixture)):
-        for fixture, arms in timed.items():
-            yield from ((group, fixture, arm) for arm in arms)
+    columns = ["mode", "group", "fixture", "repetition", "pass", "position", "arm", "launches"]
+    return rows_of(frame.loc[~frame["warmup"], columns])

@@ -16,9 +16,8 @@ import os
 import re
 import sys
 import tomllib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
-from itertools import chain, product
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -26,14 +25,13 @@ from reportgen.publish.verify_evidence import (
     check_contradictions,
     declaration_contradictions,
     header_contradictions,
-    launch_contradictions,
     left_out_of,
-    order_contradictions,
     protocol_contradictions,
 )
 from reportgen.publish.verify_intervals import Facts
 from reportgen.publish.verify_null_study import STUDY_LISTS, recompute_study
 from reportgen.publish.verify_numbers import recompute
+from reportgen.publish.verify_series import matrix_contradictions, row_contradictions
 
 SCHEMA_VERSION = 1
 TOLERANCE = 1e-12
@@ -204,38 +202,20 @@ def check_counts(manifest: Facts, batches: list[Facts], checks: list[Facts]) -> 
         yield f"checks.csv: attempt {manifest['id']}: failed arms {arms}, its manifest names {manifest['failed_arms']}"
 
 
-def check_matrix(plan: Facts, manifest: Facts, batches: list[Facts]) -> Iterator[str]:
-    """Look for every planned batch of the repetitions that count."""
-    left_out = left_out_of(manifest)
-    counted = Counter(place_of(row) for row in batches if row["mode"] == "process" and row["warmup"] == "false")
-    numbers = {place[3] for place in counted} - left_out
-    if len(numbers) < manifest["repetitions_planned"]:
-        yield f"batches.csv: attempt {manifest['id']}: {len(numbers)} whole repetitions, {manifest['repetitions_planned']} planned"
-    for group, timed in (("main", plan["arms_by_fixture"]), ("peer", plan["peers_by_fixture"])):
-        for (fixture, arms), repetition, half in product(timed.items(), sorted(numbers), (1, 2)):
-            for arm in arms:
-                if not counted[group, fixture, arm, repetition, half]:
-                    yield (
-                        f"batches.csv: attempt {manifest['id']}, fixture {fixture}, arm {arm}, repetition {repetition}: "
-                        f"pass {half} is missing"
-                    )
-
-
 def check_evidence(folder: Path, batches: list[Facts], checks: list[Facts]) -> Iterator[str]:
     """Hold an attempt's rows against what was noted beside them when they were measured."""
     noted = [json.loads(line) for line in (folder / "repetitions.jsonl").read_bytes().splitlines()]
-    noted = [entry for entry in noted if entry.get("mode", "process") == "process"]
-    orders = {entry["repetition"]: entry["facts"].get("orders", {}) for entry in noted}
-    scored = [
-        row | {name: int(row[name]) for name in ("repetition", "pass", "position", "launches")}
-        for row in batches
-        if row["mode"] == "process" and row["warmup"] == "false"
-    ]
-    for line in chain(order_contradictions(scored, orders), launch_contradictions(scored)):
+    for line in row_contradictions(scored_rows(batches), noted):
         yield f"batches.csv: attempt {folder.name}, {line}"
     plain = [row | {"passed": row["passed"] == "true", "mismatches": int(row["mismatches"])} for row in checks]
     for line in check_contradictions(plain):
         yield f"checks.csv: attempt {folder.name}, {line}"
+
+
+def scored_rows(batches: list[Facts]) -> list[Facts]:
+    """Give the rows that are no warm-up, their whole numbers as such."""
+    whole = ("repetition", "pass", "position", "launches")
+    return [row | {name: int(row[name]) for name in whole} for row in batches if row["warmup"] == "false"]
 
 
 def place_of(row: Facts) -> tuple[str, str, str, int, int]:
@@ -362,7 +342,8 @@ def findings_of(folder: Path) -> Iterator[str]:
         yield from check_counts(manifest, own, own_checks)
         yield from check_evidence(path, own, own_checks)
         if manifest["kind"] == "timing":
-            yield from check_matrix(plan, manifest, own)
+            for line in matrix_contradictions(plan, manifest, scored_rows(own)):
+                yield f"batches.csv: attempt {path.name}, {line}"
     yield from differences(results, results_of(batches, checks, plan, manifests), "results.json")
 
 

@@ -50,7 +50,7 @@ def order_contradictions(rows: Iterable[Row], orders: Mapping[int, Mapping[str, 
     for (group, fixture, repetition), places in sorted(blocks.items()):
         noted = orders.get(repetition, {}).get(fixture)
         found = [arm for _, arm in sorted(places)]
-        if group == "main" and noted is not None and found != noted:
+        if group != "peer" and noted is not None and found != noted:
             yield (
                 f"fixture {fixture}, repetition {repetition}: arms were timed in the order {', '.join(found)}; "
                 f"repetitions.jsonl notes {', '.join(noted)}"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 
+from reportgen.measure.backends import cuda_session
 from tests.measure.checksum import checksum
 
 
@@ -17,11 +20,12 @@ class CudaError(RuntimeError):
 
 
 class Device:
-    """One device. ``log`` is what was enqueued; ``failing`` names what raises, with its text."""
+    """One device. ``log`` is what was enqueued; ``failing`` names what raises, with its text; ``direct`` what the driver was asked to launch."""
 
     def __init__(self, free_bytes: int = 1 << 30) -> None:
         self.log: list[str] = []
         self.launched: list[tuple[str, tuple[Any, ...]]] = []
+        self.direct: list[tuple[int, ...]] = []
         self.attributes: list[tuple[int, int, int]] = []
         self.allocated: list[int] = []
         self.failing: dict[str, str] = {}
@@ -49,6 +53,7 @@ class Device:
             CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES=8,
             CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT=9,
             funcSetAttribute=lambda *setting: self.attributes.append(setting),
+            launchKernel=self._launch,
         )
         cuda = SimpleNamespace(
             runtime=runtime,
@@ -70,6 +75,10 @@ class Device:
     def function(self, code: bytes, name: str) -> int:
         """Handle of a kernel: one for each pair of code and name."""
         return self._functions.setdefault((code, name), 1000 + len(self._functions))
+
+    def _launch(self, *words: int) -> None:
+        self.do(f"direct {words[0]} on {words[8]}")
+        self.direct.append(words)
 
     def _malloc(self, size_bytes: int) -> int:
         self.do("malloc")
@@ -144,3 +153,30 @@ def _checksums(buffers: list[tuple[int, int]], sums: int) -> None:
 
 # The harness's kernels that work on tables of buffers are carried out, so that what they do to memory can be read.
 BULK = {"reportgen_fill": _fill, "reportgen_copy": _copy, "reportgen_checksums": _checksums}
+
+
+class NoBoard:
+    """A board that tells nothing."""
+
+    uuid = "GPU-1"
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def compute_processes(self) -> list[int] | None:
+        """Show another process only, as in a container."""
+        return [os.getpid() + 1]
+
+    def __getattr__(self, name: str) -> Any:
+        """Answer nothing to any question."""
+        return lambda: None
+
+
+def plugged_in(monkeypatch: pytest.MonkeyPatch) -> Device:
+    """Stand-in device, found where CuPy and NVIDIA's library would be."""
+    made = Device()
+    monkeypatch.setattr(cuda_session, "_cupy", lambda: made.cupy)
+    monkeypatch.setattr(cuda_session, "open_nvml", lambda: None)
+    monkeypatch.setattr(cuda_session, "Gpu", NoBoard)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "GPU-1")
+    return made

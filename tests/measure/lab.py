@@ -98,6 +98,7 @@ class Seen:
 
     phases: list[str] = field(default_factory=list)
     progress: list[tuple[int, int]] = field(default_factory=list)
+    series: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     at_phase: Callable[[str, str], None] = nothing
 
@@ -106,11 +107,14 @@ class Seen:
         self.phases.append(name)
         self.at_phase(name, detail)
 
-    def repetition_done(self, done: int, planned: int, seconds_left: float, rows: Sequence[dict[str, Any]]) -> None:
+    def repetition_done(
+        self, done: int, planned: int, seconds_left: float, rows: Sequence[dict[str, Any]], series: str
+    ) -> None:
         """Remember progress."""
         assert seconds_left >= 0
         assert all(not row["warmup"] for row in rows)
         self.progress.append((done, planned))
+        self.series.append(series)
 
     def warning(self, sentence: str) -> None:
         """Remember a warning."""

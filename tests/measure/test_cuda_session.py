@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import pytest
 
 from reportgen.calls import Buffer, KernelCall
 from reportgen.errors import InputError, WorkerError
-from reportgen.measure.backends import cuda_session
 from reportgen.measure.backends.cuda_arguments import exact
 from reportgen.measure.backends.cuda_bulk import parts
 from reportgen.measure.backends.cuda_clock import wake
@@ -21,31 +19,13 @@ from reportgen.measure.backends.cuda_session import CudaSession
 from reportgen.measure.backends.session import Allocation, GraphSpec, Launch, Module, Slot
 from reportgen.measure.job import REPETITION, Job
 from tests.measure.checksum import checksum
-from tests.measure.cuda_stub import Device
-
-
-class NoBoard:
-    """A board that tells nothing."""
-
-    uuid = "GPU-1"
-
-    def __init__(self, *_: object) -> None:
-        pass
-
-    def compute_processes(self) -> list[int] | None:
-        """Show another process only, as in a container."""
-        return [os.getpid() + 1]
+from tests.measure.cuda_stub import Device, plugged_in
 
 
 @pytest.fixture
 def device(monkeypatch: pytest.MonkeyPatch) -> Device:
     """Stand-in device, found where CuPy and NVIDIA's library would be."""
-    made = Device()
-    monkeypatch.setattr(cuda_session, "_cupy", lambda: made.cupy)
-    monkeypatch.setattr(cuda_session, "open_nvml", lambda: None)
-    monkeypatch.setattr(cuda_session, "Gpu", NoBoard)
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "GPU-1")
-    return made
+    return plugged_in(monkeypatch)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import statistics
 import sys
 from collections.abc import Sequence
@@ -243,3 +244,17 @@ def test_one_execution_is_one_launch_on_the_first_set(tmp_path: Path) -> None:
     assert (1, 0) == (len(single.launches), single.launches[0].set)
     assert 4 == len(timed.launches)
     assert single.launches[0].calls == timed.launches[0].calls
+
+
+def test_every_harness_and_each_of_its_settings_stands_on_the_page() -> None:
+    """In the tables of the page about experiments, with what each needs."""
+    page = (Path(__file__).parents[2] / "docs" / "writing-experiments.md").read_text(encoding="utf-8")
+    section = page.partition("### `[[harness]]`")[2].partition("\n### ")[0]
+    rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", section, re.MULTILINE)
+    for name, entry in CATALOGUE.items():
+        needs, settings = [text for key, text in rows if key == name]
+        assert set(entry.settings) == set(re.findall(r"`(\w+)`", settings))
+        assert set(entry.modules) & {"torch", "triton", "cuda-bench"} == set(
+            re.findall(r"`([\w-]+)`", needs.split(" | ")[0])
+        )
+    assert {"10", "100"} == set(re.findall(r"\((\d+)\)", dict(rows)["single_launches"]))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from reportgen.calls import Output
-from reportgen.measure.backends.fake_session import Times
+from reportgen.measure.backends.fake_session import Moment, Times
 from reportgen.measure.backends.session import BatchTime, Readings
 from reportgen.measure.calibration import next_replays, shortest
 from reportgen.measure.correctness import Comparison, compare_bits, compare_values
@@ -169,16 +169,29 @@ def test_simulated_times_have_the_spreads_that_the_table_asks_for() -> None:
     """2,000 draws: standard deviations within 4 standard errors (sd / sqrt(2n)), no dependence of one on the other."""
     n, bound = 2000, 4 / math.sqrt(2 * 2000)
     times = Times(base_ns=1e6, process_sd=0.01, cell_sd=0.002)
-    processes = [math.log(Times(base_ns=1.0, process_sd=0.01).launch_ns("f", "a", k, 1, 1)) for k in range(n)]
+    processes = [
+        math.log(Times(base_ns=1.0, process_sd=0.01).launch_ns("f", "a", Moment(k, 1, 1, process=k, layout=k)))
+        for k in range(n)
+    ]
     assert abs(statistics.stdev(processes) / 0.01 - 1) < bound
-    pairs = [(times.launch_ns("f", "a", k, 1, 1), times.launch_ns("f", "a", k, 2, 1)) for k in range(n)]
+    pairs = [
+        (
+            times.launch_ns("f", "a", Moment(k, 1, 1, process=k, layout=k)),
+            times.launch_ns("f", "a", Moment(k, 2, 1, process=k, layout=k)),
+        )
+        for k in range(n)
+    ]
     assert abs(statistics.stdev(math.log(a / b) for a, b in pairs) / (0.002 * math.sqrt(2)) - 1) < bound
 
 
 def test_simulated_times_are_a_function_of_their_place_alone() -> None:
     """Ratio, fixture and slot multiply; the same place gives the same time."""
     times = Times(base_ns=1000.0, ratio={"idea": 0.9}, fixture_ratio={"big": 4.0}, position_effect=0.01)
-    assert math.isclose(1000 * 0.9 * 4 * 1.02, times.launch_ns("big", "idea", 3, 1, 3))
+    assert math.isclose(1000 * 0.9 * 4 * 1.02, times.launch_ns("big", "idea", Moment(3, 1, 3, process=3, layout=3)))
     noisy = Times(process_sd=0.1, cell_sd=0.1)
-    assert noisy.launch_ns("f", "a", 1, 2, 3) == noisy.launch_ns("f", "a", 1, 2, 3)
-    assert noisy.launch_ns("f", "a", 1, 2, 3) != noisy.launch_ns("f", "b", 1, 2, 3)
+    assert noisy.launch_ns("f", "a", Moment(1, 2, 3, process=1, layout=1)) == noisy.launch_ns(
+        "f", "a", Moment(1, 2, 3, process=1, layout=1)
+    )
+    assert noisy.launch_ns("f", "a", Moment(1, 2, 3, process=1, layout=1)) != noisy.launch_ns(
+        "f", "b", Moment(1, 2, 3, process=1, layout=1)
+    )

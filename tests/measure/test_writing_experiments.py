@@ -28,7 +28,16 @@ from tests.measure.adding import planned
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "writing-experiments.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```\n", PAGE, re.DOTALL))
-NOUNS = (model.Experiment, model.Arm, model.ExtraFixture, model.Comparison, model.Gate, model.Compile, model.Protocol)
+NOUNS = (
+    model.Experiment,
+    model.Arm,
+    model.ExtraFixture,
+    model.Comparison,
+    model.Gate,
+    model.Harness,
+    model.Compile,
+    model.Protocol,
+)
 
 
 class Argument(ctypes.Union):

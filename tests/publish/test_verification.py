@@ -239,7 +239,7 @@ def test_a_swapped_arm_name_in_one_row_is_found_though_the_sums_were_forged(reco
         record,
         rf"batches\.csv:{line}: arm is 'control'|batches\.csv:\d+: .*arm control, repetition 3: pass 1 stands twice",
     )
-    assert any("arm candidate, repetition 3: pass 1 is missing" in line for line in run_verifier(record))
+    assert any("arm candidate, repetition 3, pass 1: is missing" in line for line in run_verifier(record))
 
 
 def test_a_batch_of_another_number_of_launches_is_found_though_the_sums_were_forged(record: Path) -> None:

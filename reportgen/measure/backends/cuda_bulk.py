@@ -60,6 +60,12 @@ class Bulk:
         stream.synchronize()
         return [row.tobytes().hex() for row in sums]
 
+    def close(self) -> None:
+        """Free the tables; every buffer's place is forgotten with them."""
+        for table in self._tables.values():
+            self._runtime.free(table.place)
+        self._tables.clear()
+
     def _launch(self, kernel: Any, table: Table, *args: np.generic) -> None:
         if table.buffers:
             kernel((table.buffers, table.parts, 1), (THREADS, 1, 1), args, stream=self._stream)

@@ -54,6 +54,8 @@ class CudaSession:
             self._stream = cuda.Stream(non_blocking=True)
             self._events = [cuda.Event() for _ in range(3)]
             self._sums = self._runtime.malloc(SUMS_BYTES)
+        self._allocated = [self._sums]
+        self._own_pids = job.own_pids
         self._cubins: dict[str, str] = job.options["cubins"]
         self._nvml = Gpu(open_nvml(), os.environ["CUDA_VISIBLE_DEVICES"])
         self._modules: dict[str, Any] = {}
@@ -92,7 +94,8 @@ class CudaSession:
             )
         with self._told("memory cannot be allocated", InputError, "lower protocol.most_padding_mib"):
             for each, padding, size in sizes:
-                self._places[each.slot] = self._runtime.malloc(padding + size) + padding, each.size_bytes
+                self._allocated.append(self._runtime.malloc(padding + size))
+                self._places[each.slot] = self._allocated[-1] + padding, each.size_bytes
 
     def upload(self, slot: Slot, array: Array) -> None:
         """Copy an array's bytes."""
@@ -200,7 +203,7 @@ class CudaSession:
             temperature_c=self._nvml.temperature_c(),
             power_w=self._nvml.power_w(),
             throttle_counts=self._nvml.throttle_counts(),
-            foreign_processes=self._nvml.foreign_processes(),
+            foreign_processes=self._nvml.foreign_processes(self._own_pids),
             load_1min=os.getloadavg()[0],
             voluntary_switches=usage.ru_nvcsw,
             involuntary_switches=usage.ru_nivcsw,
@@ -216,6 +219,26 @@ class CudaSession:
             "multiprocessors": self._multiprocessors,
             "process_list": _process_list(self._nvml.compute_processes()),
         }
+
+    def addresses(self) -> list[int]:
+        """Where the buffers begin."""
+        return [place for place, _ in self._places.values()]
+
+    def adopt(self, job: Job) -> None:
+        """Go on among the processes that the attempt has now."""
+        self._own_pids = job.own_pids
+
+    def close(self) -> None:
+        """Free every allocation and unload every module; graphs go with the last that holds them, the context stays."""
+        with self._told("memory cannot be freed"):
+            self._stream.synchronize()
+            self._bulk.close()
+            for place in self._allocated:
+                self._runtime.free(place)
+        for kept in (self._allocated, self._places, self._functions, self._executions, self._owner, self._modules):
+            kept.clear()
+        del self._bulk, self._spin, self._harness, self._events, self._stream
+        gc.collect()
 
     def _right_target(self) -> str:
         """Say for which target this GPU wants its kernels compiled."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reportgen.errors import InputError
-from reportgen.measure.backends.fake_session import Times
+from reportgen.measure.backends.fake_session import Moment, Times
 from reportgen.measure.backends.interface import Built, BuiltArm
 from reportgen.measure.compiling import Patience
 from reportgen.model.plan import Plan
@@ -33,7 +33,7 @@ class FakeBuilder:
         del out_dir, patience
         table = plan.experiment.fake
         try:
-            Times.of(table).launch_ns("", "", 1, 1, 1)
+            Times.of(table).launch_ns("", "", Moment(1, 1, 1))
         except (TypeError, ValueError, AttributeError) as fault:
             raise InputError(
                 f"[fake] cannot be read: {fault}", where=str(folder.toml), remedy="correct the table"

@@ -19,7 +19,7 @@ import numpy as np
 from reportgen.calls import Output
 from reportgen.measure.backends.session import Allocation, Array, BatchTime, Bytes, GraphSpec, Module, Readings, Slot
 from reportgen.measure.description import Description
-from reportgen.measure.job import Job
+from reportgen.measure.job import PROCESS, Job
 from reportgen.measure.references import References
 from reportgen.units import NS_PER_S
 
@@ -30,22 +30,39 @@ _GAP_NS = 20_000
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that goes wrong on purpose; an empty ``arm`` or ``fixture`` and a missing repetition mean any."""
+    """Something that goes wrong on purpose; an empty ``arm``, ``fixture`` or ``mode`` and a missing repetition mean any."""
 
     kind: str
     arm: str = ""
     fixture: str = ""
     repetition: int | None = None
+    mode: str = ""
     seconds: float = 0.0
 
-    def strikes(self, kind: str, arm: str, fixture: str, repetition: int) -> bool:
+    def strikes(self, kind: str, arm: str, fixture: str, job: Job) -> bool:
         """Whether this fault is of that kind and meant for that place."""
         return (
             self.kind == kind
             and self.arm in ("", arm)
             and self.fixture in ("", fixture)
-            and self.repetition in (None, repetition)
+            and self.repetition in (None, job.repetition)
+            and self.mode in ("", job.mode)
         )
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What a simulated time depends on beside arm and fixture: repetition, process, layout, and the slot in the block.
+
+    ``process`` and ``layout`` are the repetitions with which the process began and for which the layout was drawn.
+    """
+
+    repetition: int
+    pass_: int
+    position: int
+    mode: str = PROCESS
+    process: int = 0
+    layout: int = 0
 
 
 @dataclass(frozen=True)
@@ -57,6 +74,7 @@ class Times:
     ratio: dict[str, float] = field(default_factory=dict)
     fixture_ratio: dict[str, float] = field(default_factory=dict)
     process_sd: float = 0.0
+    layout_sd: float = 0.0
     cell_sd: float = 0.0
     position_effect: float = 0.0
     faults: tuple[Fault, ...] = ()
@@ -73,12 +91,14 @@ class Times:
         faults = tuple(Fault(**fault) for fault in table.get("fault", []))
         return cls(**{key: value for key, value in table.items() if key != "fault"}, faults=faults)
 
-    def launch_ns(self, fixture: str, arm: str, repetition: int, pass_: int, position: int) -> float:
+    def launch_ns(self, fixture: str, arm: str, at: Moment) -> float:
         """Time of one launch: a function of its arguments and the table alone."""
         ratio = self.ratio.get(arm, 1.0) * self.fixture_ratio.get(fixture, 1.0)
-        process = self.process_sd * self._normal("process", arm, repetition)
-        cell = self.cell_sd * self._normal("cell", fixture, arm, repetition, pass_)
-        return self.base_ns * ratio * math.exp(process + cell) * (1 + self.position_effect * (position - 1))
+        series = [] if at.mode == PROCESS else [at.mode]
+        process = self.process_sd * self._normal("process", arm, at.process, *series)
+        layout = self.layout_sd * self._normal("layout", fixture, arm, at.layout, *series)
+        cell = self.cell_sd * self._normal("cell", fixture, arm, at.repetition, at.pass_, *series)
+        return self.base_ns * ratio * math.exp(process + layout + cell) * (1 + self.position_effect * (at.position - 1))
 
     def _normal(self, *counters: object) -> float:
         key = "\0".join(str(counter) for counter in (self.seed, *counters)).encode()
@@ -93,10 +113,11 @@ class FakeSession:
         self._job, self._times, self._files = job, Times.of(job.options["table"]), References(job)
         self._description = Description(Path(job.experiment_file))
         self._memory: dict[Slot, Bytes] = {}
+        self._allocations: list[Allocation] = []
         self._outputs: dict[str, dict[str, Output]] = {}
         self._arms: Counter[str] = Counter()
         self._batches: Counter[str] = Counter()
-        self._now_ns = job.origin_ns + job.repetition * NS_PER_S
+        self._now_ns = job.origin_ns + job.turn * NS_PER_S
         self._readings = 0
 
     def load(self, modules: Sequence[Module]) -> None:
@@ -106,6 +127,7 @@ class FakeSession:
 
     def allocate(self, allocations: Sequence[Allocation]) -> None:
         """Allocate without paddings."""
+        self._allocations = list(allocations)
         self._memory = {each.slot: np.zeros(each.size_bytes, np.uint8) for each in allocations}
 
     def upload(self, slot: Slot, array: Array) -> None:
@@ -158,9 +180,9 @@ class FakeSession:
         self._misbehave(graph)
         pass_, index = divmod(self._batches[graph.fixture], self._arms[graph.fixture])
         self._batches[graph.fixture] += 1
-        one_ns = self._times.launch_ns(graph.fixture, graph.arm, self._job.repetition, pass_, index + 1) * len(
-            graph.launches
-        )
+        job = self._job
+        moment = Moment(job.repetition, pass_, index + 1, job.mode, job.process_since, job.placement)
+        one_ns = self._times.launch_ns(graph.fixture, graph.arm, moment) * len(graph.launches)
         lead_in_ns, elapsed_ns = round(one_ns * lead_in), max(1, round(one_ns * replays))
         started_ns = self._now_ns + lead_in_ns
         self._now_ns = started_ns + elapsed_ns + _GAP_NS
@@ -180,9 +202,28 @@ class FakeSession:
         """Say plainly what this is."""
         return {"simulated": True}
 
+    def addresses(self) -> list[int]:
+        """Where the buffers would lie, had their paddings been left free."""
+        places, end = [], 0
+        for each in self._allocations:
+            places.append(end + each.padding_bytes)
+            end = places[-1] + each.size_bytes
+        return places
+
+    def adopt(self, job: Job) -> None:
+        """Go on at the time of another job."""
+        self._job = job
+        self._batches.clear()
+        self._now_ns = max(self._now_ns, job.origin_ns + job.turn * NS_PER_S)
+
+    def close(self) -> None:
+        """Forget everything."""
+        self._memory.clear()
+        self._outputs.clear()
+        self._arms.clear()
+
     def _struck(self, kind: str, arm: str, fixture: str) -> Fault | None:
-        repetition = self._job.repetition
-        return next((fault for fault in self._times.faults if fault.strikes(kind, arm, fixture, repetition)), None)
+        return next((fault for fault in self._times.faults if fault.strikes(kind, arm, fixture, self._job)), None)
 
     def _spoil(self, graph: GraphSpec, rounded: Array) -> None:
         if self._struck("nan", graph.arm, graph.fixture):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _ctypes
 import ctypes
 import mmap
 import os
@@ -174,6 +175,24 @@ class NativeSession:
         """Core, governor, sensors, and where the buffers lie."""
         base = min(self._places.values(), default=0)
         return {"core": self.core, "arena_page_offset": base % mmap.PAGESIZE, **self._sensors.facts()}
+
+    def addresses(self) -> list[int]:
+        """Where the buffers begin."""
+        return [view.ctypes.data for view in self._views.values()]
+
+    def adopt(self, job: Job) -> None:
+        """Go on: nothing here depends on the repetition."""
+        del job
+
+    def close(self) -> None:
+        """Give the arena back and unload the shared objects."""
+        self._views.clear()
+        if self._arena is not None:
+            self._arena.close()
+        for library in self._modules.values():
+            _ctypes.dlclose(library._handle)  # noqa: SLF001 - the only name that the handle has
+        self._modules.clear()
+        self._owner.clear()
 
     def _argument(self, place: Slot, argument: Buffer | float) -> _Arg:
         if isinstance(argument, Buffer):

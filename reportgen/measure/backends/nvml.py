@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -86,10 +86,13 @@ class Gpu:
         found = self._told(lambda: self._library.nvmlDeviceGetComputeRunningProcesses(self._handle))
         return None if found is None else sorted(process.pid for process in found)
 
-    def foreign_processes(self) -> int | None:
-        """Count other processes on the GPU; ``None`` where this one is not in the list, as in a container with ids of its own."""
+    def foreign_processes(self, own_pids: Sequence[int] = ()) -> int | None:
+        """Count other processes on the GPU than this one and ``own_pids``, the attempt's.
+
+        ``None`` where this one is not in the list, as in a container with ids of its own.
+        """
         found, own = self.compute_processes(), os.getpid()
-        return len(found) - 1 if found is not None and own in found else None
+        return len(set(found) - {own, *own_pids}) if found is not None and own in found else None
 
     def facts(self) -> dict[str, Any]:
         """Tell what is fixed: memory, highest clocks, limits, modes."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reportgen.calls import KernelCall
+from reportgen.measure.job import Job
 
 Array = NDArray[Any]
 Bytes = NDArray[np.uint8]
@@ -140,3 +141,12 @@ class Session(Protocol):
 
     def facts(self) -> dict[str, Any]:
         """Tell what is fixed for the whole process: the core or device in use, its settings, addresses."""
+
+    def addresses(self) -> list[int]:
+        """Where the buffers begin, in the order of their allocation."""
+
+    def adopt(self, job: Job) -> None:
+        """Go on with a further job on the same code, buffers and graphs."""
+
+    def close(self) -> None:
+        """Free memory, code and graphs; what :meth:`capture` returned is of no use any more."""
