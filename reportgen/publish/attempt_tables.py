@@ -113,7 +113,7 @@ def modes(attempt: AttemptView) -> Table:
     names = ("repetitions that count", "left out", "scored rows", "warm-up rows")
     return Table(
         caption="Measured by mode",
-        stub="A repetition is",
+        stub="Way of measuring",
         columns=tuple(Column(name, figure=True) for name in names),
         rows=rows if len(rows) > 1 else (),
         note=attempt.modes_said,

@@ -38,7 +38,7 @@ README = "README.txt"
 ZIP = "record.zip"
 VERIFIER_PARTS = (
     "verify.py", "verify_evidence.py", "verify_intervals.py", "verify_null_study.py", "verify_numbers.py",
-    "verify_series.py",
+    "verify_series.py", "verify_study_tables.py",
 )  # fmt: skip
 LICENCE = "CC-BY-4.0"
 _LICENCE_LINE = "# SPDX-License-Identifier: Apache-2.0"

@@ -41,9 +41,7 @@ def subject(record: RecordView) -> Subject:
 def build(record: RecordView, frame: Frame, report: Link | None, library: Library) -> RecordPage:
     """Build the page's context."""
     slices = lookup.slices(record)
-    outcome = [tables.answer(record, piece, "") for piece in slices] + [
-        tables.holm(record, piece, "") for piece in slices
-    ]
+    outcome = [build(record, piece, "") for build in (tables.answer, tables.holm) for piece in slices]
     left_out = [derivations.left_out(record, piece) for piece in slices]
     positions = [derivations.positions(record, piece) for piece in slices]
     return RecordPage(
@@ -54,7 +52,7 @@ def build(record: RecordView, frame: Frame, report: Link | None, library: Librar
         facts=(*record_facts.groups(record), *(group for one in record.attempts for group in groups(one.manifest))),
         arms=_arms(record),
         checks=tables.checks(record),
-        outcome=tuple(outcome),
+        outcome=tuple(table for table in outcome if table.rows),
         figures=_figures(record, library),
         derivations=tuple(
             table

@@ -142,7 +142,7 @@ def one_placement(record: RecordView) -> SeriesChart:
         rows.append(
             SeriesRow(
                 way=way_name(series.mode),
-                label=f"{wording.change(line.estimate)}, {'false alarm' if line.alarm else 'agrees with no change'}",
+                label=f"{wording.change(line.estimate)}, {'false alarm' if line.alarm else 'holds no change'}",
                 alarm=line.alarm,
                 estimate=100 * (line.estimate - 1),
                 low=100 * (line.low - 1),

@@ -13,7 +13,7 @@ from reportgen.publish import charts, svg, wording
 from reportgen.publish.charts import FOOT, NORMAL, SIDE, SMALL, WIDTH, Layers, layer, render
 from reportgen.publish.study_charts import ErrorChart, ErrorRow, PowerChart, SeriesChart, SeriesRow, StudyChart
 
-LINEAR = 0.02  # percent: errors far below it lie on a straight scale, errors far above on a logarithmic one
+LINEAR = 0.05  # percent: errors far below it lie on a straight scale, errors far above on a logarithmic one
 LANE = 66
 POWER_ROW = 46
 SERIES_ROW = 84
@@ -83,7 +83,7 @@ def _error_axis(scale: _SymmetricLog, foot: int, lanes: Sequence[tuple[float, fl
     ticks = scale.ticks()
     lines = [{"x": scale(tick), "y": top, "y2": bottom} for tick in ticks for top, bottom in lanes]
     texts = [
-        {"x": scale(tick), "y": foot + 12, "text": wording.signed(tick, decimals=1 if abs(tick) < 1 else 0) + "%"}
+        {"x": scale(tick), "y": foot + 12, "text": wording.signed(tick, decimals=1 if 0 < abs(tick) < 1 else 0) + "%"}
         for tick in ticks
     ]
     zero = [{"x": scale(0), "y": top, "y2": bottom} for top, bottom in lanes]
@@ -107,12 +107,14 @@ def _swarm(
     row: ErrorRow, scale: _SymmetricLog, lane: tuple[float, float]
 ) -> tuple[list[dict[str, float]], list[dict[str, float]]]:
     """Stack marks of nearly one place about the middle of the lane, closer where there are many."""
-    marks = sorted([(value, False) for value in row.errors] + [(value, True) for value in row.alarms])
-    bins = [round(scale(value) / BIN_PX) * BIN_PX for value, _ in marks]
+    placed = [(round(scale(value) / BIN_PX) * BIN_PX, False) for value in row.errors]
+    placed += [(round(scale(value) / BIN_PX) * BIN_PX, True) for value in row.alarms]
+    marks = sorted(placed)  # of one place the alarms come last, and so lie outermost
+    bins = [x for x, _ in marks]
     room, most = lane[1] - lane[0] - 5, max(Counter(bins).values(), default=1)
     step, middle = min(MOST_STEP_PX, room / most), (lane[0] + lane[1]) / 2
     dots, strokes, seen = [], [], Counter[float]()
-    for x, (_, alarm) in zip(bins, marks, strict=True):
+    for x, alarm in marks:
         side = -1 if seen[x] % 2 else 1
         y = round(middle + side * step * ((seen[x] + 1) // 2), 1)
         seen[x] += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from reportgen.model.null_study import NullStudy
+from reportgen.model.null_study import HarnessSummary, ModeSummary, NullStudy
 from reportgen.publish import study_charts, study_files, study_lookup, study_tables, wording
 from reportgen.publish.context import Column, Figure, Link, Row, Table
 from reportgen.publish.library import Library, svg_markup
@@ -48,8 +48,10 @@ def figure_of(kind: str, record: RecordView, place: tuple[Library, str]) -> Figu
 
 
 def _numbers(_record: RecordView, study: NullStudy, page: str) -> Table:
-    modes = [(way_name(one.mode), study_lookup.mode_anchor(one.mode), one) for one in study.modes]
-    others = [(one.harness, study_lookup.harness_anchor(one.harness), one) for one in study.harnesses]
+    ways: list[tuple[str, str, ModeSummary | HarnessSummary]] = [
+        (way_name(one.mode), study_lookup.mode_anchor(one.mode), one) for one in study.modes
+    ]
+    ways += [(one.harness, study_lookup.harness_anchor(one.harness), one) for one in study.harnesses]
     rows = tuple(
         Row(
             word(name),
@@ -58,10 +60,10 @@ def _numbers(_record: RecordView, study: NullStudy, page: str) -> Table:
                 for value in (line.error_median, line.error_p95, line.error_widest)
             ),
         )
-        for name, anchor, line in [*modes, *others]
+        for name, anchor, line in ways
     )
     columns = tuple(Column(text, figure=True) for text in ("median error", "95% within", "widest"))
-    return Table(caption="The same errors in numbers", stub="A repetition is", columns=columns, rows=rows)
+    return Table(caption="The same errors in numbers", stub="Way of measuring", columns=columns, rows=rows)
 
 
 def _shown(record: RecordView, _study: NullStudy, page: str) -> Table:

@@ -58,7 +58,7 @@ def ways(record: RecordView, page: str | None) -> Table:
     size = study.block_repetitions
     return Table(
         caption="Identical code against itself, by way of measuring",
-        stub="A repetition is",
+        stub="Way of measuring",
         columns=_columns(
             "comparisons", "false alarms", "share", "nominal", "by bootstrap", "median error", "95% within", "widest"
         ),
@@ -114,7 +114,7 @@ def spreads(record: RecordView, page: str | None) -> Table:
     )
     return Table(
         caption="What the errors are made of",
-        stub="A repetition is",
+        stub="Way of measuring",
         columns=_columns("rms offset", "between blocks", "within blocks", "length of an interval"),
         rows=rows,
         note="Rms offset: of estimate less 1. Between and within: standard deviations of the log ratio. Where a block has an offset of its own "
@@ -151,7 +151,7 @@ def kernels(record: RecordView, page: str | None) -> Table:
 
 def _kernel_row(place: _Place, line: KernelBias, *, first: bool) -> Row:
     anchor = study_lookup.kernel_anchor(line.mode, line.slice)
-    spread = f"\N{PLUS-MINUS SIGN}{wording.error(line.standard_error)} over {wording.plural(line.units, 'unit')}"
+    spread = f"{wording.share(line.standard_error, decimals=3)} over {wording.plural(line.units, 'unit')}"
     quotient = wording.NOT_COMPUTED if line.quotient is None else wording.signed(line.quotient, decimals=1)
     cells = (
         word(line.mode),
@@ -273,7 +273,7 @@ def shown(record: RecordView, page: str | None) -> Table:
     )
     return Table(
         caption=f"One comparison of identical code in every mode{which}",
-        stub="A repetition is",
+        stub="Way of measuring",
         columns=_columns("estimate", "interval", "says", words=("says",)),
         rows=rows,
         note="Chosen by rule: of all comparisons in mode placement the one whose estimate lies farthest from no change.",
@@ -286,7 +286,7 @@ def _shown_row(place: _Place, line: NullComparison) -> Row:
     cells = (
         place.say(wording.change(line.estimate), line.estimate, anchor),
         place.say(wording.interval(line.low, line.high), ends, anchor),
-        word("false alarm" if line.alarm else "no change", tone="slower" if line.alarm else ""),
+        word("false alarm" if line.alarm else "holds no change", tone="slower" if line.alarm else ""),
     )
     return place.row(Cell(way_name(line.mode), note=f"mode {line.mode}"), cells, anchor)
 

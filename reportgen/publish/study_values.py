@@ -38,6 +38,10 @@ def _rounded_share(value: float) -> str:
     return wording.percent(value, decimals=0)
 
 
+def _thousandths(value: float) -> str:
+    return wording.percent(value, decimals=3)
+
+
 MODE: Names = {
     "comparisons": ("comparisons", wording.count),
     "false_alarms": ("alarms", wording.count),
@@ -70,7 +74,7 @@ KERNEL: Names = {
     "false_alarms": ("alarms", wording.count),
     "time": ("time_ns", wording.time),
     "bias": ("mean_error", wording.signed_error),
-    "bias_se": ("standard_error", wording.error),
+    "bias_se": ("standard_error", _thousandths),
     "bias_z": ("quotient", lambda value: wording.signed(value, decimals=1)),
 }
 POWER: Names = {

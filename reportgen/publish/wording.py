@@ -68,9 +68,9 @@ GATE_CLAUSES = {
 }
 
 WAYS = {
-    "process": "a fresh process a repetition",
-    "layout": "a fresh layout in one process",
-    "placement": "one placement in one process",
+    "process": "fresh process",
+    "layout": "fresh layout",
+    "placement": "one placement",
 }
 
 ROLES = {
