@@ -152,7 +152,7 @@ class Campaign:
         if host_bound:
             self.watch.warning(
                 f"{which}: {host_bound} batches ran as fast as the host could enqueue them; "
-                f"raise protocol.launches_per_graph (now {protocol.launches_per_graph})"
+                f"raise protocol.launches_per_graph (now {protocol.launches_per_graph}), or what launches() returns"
             )
 
     def _bracketed(self, run: Callable[[Path], Answer]) -> tuple[Answer, str | None]:

@@ -24,12 +24,16 @@ REMEDY = "correct the experiment"
 
 @dataclass(frozen=True)
 class Shapes:
-    """The buffers of one set of a fixture: bytes of each input and scratch, outputs as declared, number of sets."""
+    """The buffers of one set of a fixture: bytes of each input and scratch, outputs as declared, number of sets.
+
+    ``launches`` are the executions of a graph, if the experiment says how many.
+    """
 
     inputs: dict[str, int]
     outputs: dict[str, Output]
     scratch: dict[str, Output]
     sets: int
+    launches: int | None = None
 
     def sizes(self) -> dict[str, int]:
         """Bytes of every buffer of one set by name."""
@@ -105,9 +109,18 @@ class Description:
 
     def sets(self, fixture: Fixture) -> int:
         """Ask for the number of copies that a graph cycles through; 1 unless the experiment says so."""
-        sets = self._ask("sets", fixture) if hasattr(self._module, "sets") else 1
-        self._expect(isinstance(sets, int) and sets >= 1, "sets", "must return a whole number of at least 1")
-        return int(sets)
+        return self._count("sets", fixture) or 1
+
+    def launches(self, fixture: Fixture) -> int | None:
+        """Ask for the executions of a graph; the protocol's number unless the experiment says so."""
+        return self._count("launches", fixture)
+
+    def _count(self, function: str, fixture: Fixture) -> int | None:
+        if not hasattr(self._module, function):
+            return None
+        count = self._ask(function, fixture)
+        self._expect(isinstance(count, int) and count >= 1, function, "must return a whole number of at least 1")
+        return int(count)
 
     def reference(self, fixture: Fixture, inputs: dict[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
         """Dense float64 reference of every output, finite and of the declared shape."""
@@ -139,7 +152,7 @@ class Description:
             )
         if arm.symbol:
             # An experiment that names another arm's function would time that arm twice under two names.
-            own = any(call.symbol == arm.symbol for call in calls)
+            own = any(call.symbol == arm.symbol or call.symbol.startswith(f"{arm.symbol}_") for call in calls)
             self._expect(own, "kernels", f"never calls {arm.symbol!r}, the entry point of arm {arm.name!r}")
         return tuple(calls)
 
@@ -158,7 +171,8 @@ class Description:
         self._expect(
             len(set(names)) == len(names), "outputs", "inputs, outputs and scratch must have names of their own"
         )
-        return Shapes({name: array.nbytes for name, array in inputs.items()}, outputs, scratch, self.sets(fixture))
+        sizes = {name: array.nbytes for name, array in inputs.items()}
+        return Shapes(sizes, outputs, scratch, self.sets(fixture), self.launches(fixture))
 
     def _buffers(self, function: str, declared: Any) -> dict[str, Output]:
         for name, output in declared.items():

@@ -105,9 +105,9 @@ def function_sha256(path: Path, symbol: str) -> str:
 def compare_text(arms: Sequence[Arm], binaries: Mapping[str, Path]) -> CodeComparison:
     """Compare nulls with the arms they repeat, and all other arms with each other.
 
-    A null must equal in the whole text section. Two other arms count as identical where their own function and all
-    functions hidden in their objects (which it may call) are equal byte for byte; since calls are relative, code that
-    merely lies elsewhere can count as different, never the other way round.
+    A null must equal in the whole text section. Two other arms count as identical where their own function and all other
+    functions of their objects (which it may call, or which are further kernels of the operation) are equal byte for byte; since
+    calls are relative, code that merely lies elsewhere can count as different, never the other way round.
 
     Parameters
     ----------
@@ -128,8 +128,8 @@ def compare_text(arms: Sequence[Arm], binaries: Mapping[str, Path]) -> CodeCompa
 
 
 def _own_code(path: Path, symbol: str) -> tuple[str, list[bytes]]:
-    hidden = sorted(function.code for function in symbols(path).values() if not function.exported)
-    return function_sha256(path, symbol), hidden
+    others = sorted(function.code for name, function in symbols(path).items() if name != symbol)
+    return function_sha256(path, symbol), others
 
 
 def _elf(stream: IO[bytes], path: Path) -> ELFFile:

@@ -67,9 +67,10 @@ class Rig:
         return hashlib.sha256(json.dumps(self.session.addresses()).encode()).hexdigest()
 
     def launches(self, fixture: str) -> int:
-        """Count the launches of a graph: at least as many as the protocol asks for, and every set equally often."""
-        sets = self.shapes[fixture].sets
-        return sets * -(-self.job.launches_per_graph // sets)
+        """Count the launches of a graph: at least as many as experiment or protocol ask for, and every set equally often."""
+        shapes = self.shapes[fixture]
+        wanted = shapes.launches or self.job.launches_per_graph
+        return shapes.sets * -(-wanted // shapes.sets)
 
     def input_slots(self, fixture: str) -> Slots:
         """Input buffers of every set of a fixture."""

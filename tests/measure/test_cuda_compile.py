@@ -186,6 +186,17 @@ def test_registers_shared_memory_and_spills_are_read(tmp_path: Path) -> None:
     assert (free["registers"] or 0) > 64
 
 
+def test_the_other_kernels_of_an_operation_are_read_too(lab: Lab) -> None:
+    """Two steps are two kernels; the others have one."""
+    assert {"two_steps": ["saxpy_sum"]} == {
+        name: list(facts["further_kernels"]) for name, facts in lab.code.items() if facts["further_kernels"]
+    }
+    second = lab.code["two_steps"]["further_kernels"]["saxpy_sum"]
+    assert (0, 0, 1) == (second["spill_store_bytes"], second["spill_load_bytes"], second["barriers"])
+    assert 8 <= second["registers"] <= 32
+    assert second["entry_bytes"] % 128 == 0
+
+
 def test_what_was_not_told_is_null_and_not_zero() -> None:
     """As of a kernel that the log does not speak of."""
     assert {None} == set(resources("ptxas info : 0 bytes gmem", "probe").values())
@@ -267,6 +278,14 @@ def test_ideas_that_became_one_machine_code_are_announced(lab: Lab, tmp_path: Pa
     ]
     files = {name: Path(lab.built.arms[name].file) for name in ("one", "four")} | {"probe": compiled(tmp_path, source)}
     assert ["arms 'one' and 'probe' are identical machine code"] == compare_code(arms, files, REMEDY)
+
+
+def test_many_arms_of_one_machine_code_are_one_line(lab: Lab) -> None:
+    """Three names for one file, and another code."""
+    names = {"one": "saxpy_one", "two": "saxpy_one", "four": "saxpy_four", "three": "saxpy_one"}
+    arms = [Arm(name=name, role=Role.PROBE, idea="-", file="x.cu", symbol=symbol) for name, symbol in names.items()]
+    files = {arm.name: Path(lab.built.arms["four" if arm.name == "four" else "one"].file) for arm in arms}
+    assert ["arms 'one', 'two' and 'three' are identical machine code"] == compare_code(arms, files, REMEDY)
 
 
 def test_without_the_compiler_one_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,6 +93,16 @@ def test_arms_that_differ_in_a_helper_only_are_not_announced(tmp_path: Path) -> 
     assert [] == compare_text([an_arm("plain"), an_arm("other")], binaries).identical
 
 
+def test_arms_that_differ_in_a_further_kernel_only_are_not_announced(tmp_path: Path) -> None:
+    """An operation of two functions, both exported: the first are equal, the second are not."""
+    binaries = {
+        name: compiled(tmp_path, name, ADD.format(name=name, factor=3) + ADD.format(name=f"{name}_then", factor=factor))
+        for name, factor in (("plain", 5), ("other", 7))
+    }
+    assert function_sha256(binaries["plain"], "plain") == function_sha256(binaries["other"], "other")
+    assert [] == compare_text([an_arm("plain"), an_arm("other")], binaries).identical
+
+
 def test_an_object_without_the_symbol_is_a_finding(tmp_path: Path) -> None:
     """Named with file and symbol."""
     path = compiled(tmp_path, "add", ADD.format(name="add", factor=3))

@@ -100,9 +100,10 @@ def test_an_arm_that_knows_the_timed_inputs_by_heart_fails_on_other_cases(lab: L
 
 
 def test_every_set_of_a_rotating_fixture_is_checked(lab: Lab) -> None:
-    """An arm that is wrong on one copy of the input only is found, and the copy is named."""
+    """An arm that is wrong on one copy of the input only is found, and the copy is named; a graph asked to hold 4 launches holds 6."""
+    graphs = "\n\ndef sets(fixture):\n    return 3\n\n\ndef launches(fixture):\n    return 4\n"
     lab.write(
-        program=(lab.folder / "experiment.py").read_text() + "\n\ndef sets(fixture):\n    return 3\n",
+        program=(lab.folder / "experiment.py").read_text() + graphs,
         idea="static int64_t launches; float gain = launches++ % 3 == 1 ? 3.0f : 2.0f;"
         " for (int64_t i = 0; i < 4 * a[2].i; i++) y[i] = gain * x[i];",
         repetitions=1,
@@ -113,7 +114,7 @@ def test_every_set_of_a_rotating_fixture_is_checked(lab: Lab) -> None:
     assert {"y[1]", "y", "inputs"} == set(attempt.checks["output"])
     passed = attempt.checks[attempt.checks["output"] == "y"].groupby("arm")["elements"].max()
     assert {"base": 3 * 256, "again": 3 * 256, "idea": 2 * 256} == passed.to_dict()
-    assert (attempt.batches["launches"] % 3 == 0).all()
+    assert (attempt.batches["launches"] % 6 == 0).all()
 
 
 def test_what_spoils_an_arm_is_found_in_the_last_set_alone_too(lab: Lab) -> None:

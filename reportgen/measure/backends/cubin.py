@@ -43,13 +43,17 @@ def code_facts(path: Path, symbol: str, log: str, disassembler: str | None) -> d
     dict
         ``text_sha256``, ``entry_bytes``; ``registers`` a thread, ``stack_bytes``, ``spill_store_bytes`` and ``spill_load_bytes`` a thread,
         static ``shared_bytes`` a block, ``barriers``; ``instructions`` without the padding at the end and ``opcodes``, how often each
-        stands in the code (null without a disassembler).
+        stands in the code (null without a disassembler). ``further_kernels`` holds, by name, size and resources of the cubin's other
+        kernels, of which an operation may consist as well.
     """
     opcodes = instruction_counts(path, symbol, disassembler) if disassembler else None
+    sizes = {name: len(function.code) for name, function in symbols(path).items()}
+    further = sorted(match["symbol"] for match in _ENTRY.finditer(log) if match["symbol"] in sizes.keys() - {symbol})
     return {
         "text_sha256": text_section_sha256(path),
-        "entry_bytes": len(symbols(path)[symbol].code),
+        "entry_bytes": sizes[symbol],
         **resources(log, symbol),
+        "further_kernels": {name: {"entry_bytes": sizes[name], **resources(log, name)} for name in further},
         "instructions": sum(opcodes.values()) if opcodes is not None else None,
         "opcodes": opcodes,
     }

@@ -8,7 +8,8 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from reportgen.project import ExperimentFolder
 HERE = Path(__file__).parent
 HARNESS = "cuda_harness"
 HARNESS_SYMBOLS = ("reportgen_checksums", "reportgen_copy", "reportgen_fill", "reportgen_spin")
+MOST_COMPILERS = 16
 COMPILER = "reportgen.measure.backends.cuda_compile"
 DISTRIBUTIONS = (
     "cupy-cuda13x",
@@ -55,8 +57,7 @@ class CudaBuilder:
         keywords(options)
         arms = plan.experiment.arms
         files = {arm.name: out_dir / f"{arm.name}.cubin" for arm in arms}
-        for arm in arms:
-            compile_arm(arm, options, folder.folder, files[arm.name], patience)
+        _each_core(lambda arm: compile_arm(arm, options, folder.folder, files[arm.name], patience), arms)
         harness = out_dir / f"{HARNESS}.cubin"
         _compile(_Unit(f"{HARNESS}.cu", HERE, harness, _target(options), "the harness's kernels"), patience)
         warnings = compare_code(arms, files, REMEDY)
@@ -124,6 +125,16 @@ def compile_arm(arm: Arm, options: Sequence[str], folder: Path, cubin: Path, pat
         raise InputError(f"arm {arm.name!r} lacks `file` or `symbol`", remedy="name its source and entry point")
     defines = [f"-D{name}={value}" for name, value in arm.defines.items()]
     _compile(_Unit(arm.file, folder, cubin, [*options, *defines], f"arm {arm.name!r}"), patience)
+
+
+def _each_core(work: Callable[[Arm], None], arms: Sequence[Arm]) -> None:
+    """Work on as many arms at a time as there are cores, up to 16; the first complaint in the order of the arms is raised."""
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, MOST_COMPILERS)) as pool:
+        try:
+            list(pool.map(work, arms))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def disassembler() -> str | None:

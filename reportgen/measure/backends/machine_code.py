@@ -30,4 +30,21 @@ def compare_code(arms: Sequence[Arm], files: Mapping[str, Path], remedy: str) ->
             f"null {null!r} became other machine code than {original!r}",
             remedy="remove what makes compiling the same source differ, such as the time of day or a counter",
         )
-    return [f"arms {one!r} and {other!r} are identical machine code" for one, other in found.identical]
+    return [f"arms {_listed(group)} are identical machine code" for group in _groups(found.identical)]
+
+
+def _groups(pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
+    """Join pairs of equals, which come in the order of the arms, to groups: one line for each code."""
+    groups: list[list[str]] = []
+    for one, other in pairs:
+        known = next((group for group in groups if one in group), None)
+        if known is None:
+            groups.append([one, other])
+        elif other not in known:
+            known.append(other)
+    return groups
+
+
+def _listed(names: Sequence[str]) -> str:
+    quoted = [repr(name) for name in names]
+    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"
