@@ -12,6 +12,7 @@ import typer
 from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, EXIT_MISUSE, ReportgenError
 
 if TYPE_CHECKING:
+    from reportgen.measure.guarding import Guard
     from reportgen.measure.watching import RunOutcome
     from reportgen.project import Project
 
@@ -62,23 +63,34 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     backend: Backend = "",
     device: Annotated[str, typer.Option(help="Which device; the backend's first by default.")] = "",
     quick: Annotated[bool, typer.Option("--quick", help="Two repetitions, never scored.")] = False,
+    sanitizer: Annotated[
+        str, typer.Option(metavar="TOOL", help="Look with memcheck, racecheck, synccheck or initcheck; time nothing.")
+    ] = "",
+    where: Annotated[
+        list[str] | None, typer.Option(metavar="AXIS=VALUE", help="Only these fixtures, for --sanitizer.")
+    ] = None,
     resume: Annotated[str, typer.Option(metavar="ATTEMPT", help="Complete an interrupted attempt.")] = "",
     provenance: Annotated[Path | None, typer.Option(help="Declared provenance, where there is no git.")] = None,
     project: ProjectDir = Here,
     json: Json = False,
 ) -> None:
     """Measure NAME and archive everything under runs/."""
+    opened = _open(project)
+    guard = _split(opened, name)  # first: what measures is the child, and this process its watchdog
+
     from reportgen import machine, terminal
     from reportgen.measure.controller import plan_of, run
     from reportgen.measure.doctor import check_load
+    from reportgen.measure.sanitizers import parsed_where
     from reportgen.measure.watching import RunOptions
     from reportgen.scoring import interim
 
-    opened = _open(project)
     options = RunOptions(
         backend=backend or None,
         device=device or None,
         quick=quick,
+        sanitizer=sanitizer or None,
+        where=parsed_where(where or []),
         resume=resume or None,
         provenance=provenance,
     )
@@ -87,12 +99,34 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     with terminal.Progress(_console(stderr=True), made, interim) as watch:
         if not load.ok:
             watch.warning(f"{load.sentence} Intervals will be wider; {load.remedy}.")
-        outcome = run(opened, name, options, watch)
+        outcome = run(opened, name, options, watch, guard)
     if json:
         _print_json(machine.outcome(outcome))
     else:
         _print_outcome(outcome)
     raise typer.Exit(outcome.exit_status)
+
+
+@app.command()
+def recover(
+    *,
+    reopen: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SERVICE", help="Reopen SERVICE though it is not who it was: you vouch for it."),
+    ] = None,
+    project: ProjectDir = Here,
+    json: Json = False,
+) -> None:
+    """Mend what killed runs left: processes are ended, live services reopened."""
+    from reportgen import machine, terminal
+    from reportgen.measure.recovery import recover
+
+    found = recover(_open(project), frozenset(reopen or []))
+    _print_json(machine.recovery(found)) if json else _print(terminal.recovery(found))
+    for one in found:
+        if not one.mended:
+            print(f"reportgen: {one.sentence}", file=sys.stderr)
+    raise typer.Exit(0 if all(one.mended for one in found) else EXIT_FINDING)
 
 
 @app.command()
@@ -142,13 +176,23 @@ def show(
 
     runs = _open(project).runs
     faults: list[ReportgenError] = []
+    sanitized = []
     if layout.is_attempt_id(name):
         shown = [load_attempt(layout.find_attempt(runs, name))]
+        if shown[0].manifest.sanitizer is not None:
+            _print_json(machine.attempts(shown)[0]) if json else _print(terminal.sanitized(shown))
+            return
     else:
         record, faults = find_sound_record(runs, name)
         shown = [*record.attempts]
+        sanitized = [one for one in record.others if one.manifest.sanitizer is not None]
     result = score_attempts(shown[0].plan, shown)
-    _print_json(machine.result(result)) if json else _print(terminal.result(result, shown))
+    if json:
+        _print_json(machine.result(result) | {"sanitizers": machine.attempts(sanitized)})
+    else:
+        _print(terminal.result(result, shown))
+        if sanitized:
+            _print(terminal.sanitized(sanitized))
     _exit_with(faults)
 
 
@@ -278,7 +322,10 @@ def _print_outcome(outcome: RunOutcome) -> None:
     said = ""
     if outcome.path and outcome.status in ("scored", "complete"):
         attempt = load_attempt(outcome.path)
-        _print(terminal.result(score_attempts(attempt.plan, [attempt]), [attempt]))
+        if attempt.manifest.sanitizer is None:
+            _print(terminal.result(score_attempts(attempt.plan, [attempt]), [attempt]))
+        else:
+            _print(terminal.sanitized([attempt]))
         beside, _ = scan_attempts(outcome.path.parent.parent, attempt.manifest.experiment)
         said = standing(records(beside), attempt.id)
     _print(terminal.outcome(outcome, said))
@@ -290,6 +337,20 @@ def _open(folder: Path) -> Project:
     from reportgen.project import open_project
 
     return open_project(folder)
+
+
+def _split(opened: Project, name: str) -> Guard | None:
+    """Become watchdog and controller; only the controller returns."""
+    if not sys.platform.startswith("linux"):
+        return None  # nothing there adopts what a dead process leaves
+    from reportgen.measure.watchdog import Watched, split
+
+    side = split(opened.runs, opened.guarding, name)
+    if not isinstance(side, Watched):
+        return side
+    for sentence in side.sentences:
+        print(f"reportgen: {sentence}", file=sys.stderr)
+    raise typer.Exit(side.exit_status)
 
 
 def _console(*, stderr: bool = False) -> Any:

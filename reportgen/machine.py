@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from reportgen.archive.select import records, standing
+from reportgen.measure.harness_turns import cells_of
 from reportgen.model.plan import Plan
 from reportgen.model.result import ComparisonResult, Result
 
 if TYPE_CHECKING:
     from reportgen.archive.load import Attempt
     from reportgen.measure.doctor import Finding
+    from reportgen.measure.recovery import Left
     from reportgen.measure.watching import RunOutcome
     from reportgen.publish.build import BuildReport
     from reportgen.publish.verification import VerificationReport
@@ -30,6 +32,9 @@ def plan(made: Plan) -> dict[str, Any]:
     timed = [fixture for fixture in made.fixtures if not fixture.checks_only]
     cells = sum(len(made.arms_by_fixture[fixture.name]) for fixture in timed)
     peers = sum(len(arms) for arms in made.peers_by_fixture.values())
+    told = sum(
+        one.repetitions * sum(len(arms) for arms in cells_of(made, one).values()) for one in made.experiment.harnesses
+    )
     return {
         "name": made.name,
         "digest": made.digest,
@@ -39,9 +44,11 @@ def plan(made: Plan) -> dict[str, Any]:
         "slices": [piece.name for piece in made.slices],
         "repetitions": protocol.repetitions,
         "spares": protocol.spares,
+        "modes": [mode.value for mode in protocol.modes],
+        "harnesses": {one.name: one.repetitions for one in made.experiment.harnesses},
         "comparisons": len(made.comparisons),
         "gates": len(made.experiment.gates),
-        "batches": 2 * protocol.repetitions * (cells + peers),
+        "batches": 2 * protocol.repetitions * (len(protocol.modes) * cells + peers) + told,
     }
 
 
@@ -60,10 +67,12 @@ def attempts(found: Sequence[Attempt]) -> list[dict[str, Any]]:
             "plan": attempt.manifest.plan,
             "started_at": attempt.manifest.started_at,
             "repetitions": attempt.manifest.counts.repetitions,
+            "series": attempt.manifest.counts.series,
             "batches": attempt.manifest.counts.batches,
             "checks": attempt.manifest.counts.checks,
             "path": str(attempt.path),
             "standing": standing(formed, attempt.id),
+            "sanitizer": msgspec.to_builtins(attempt.manifest.sanitizer),
         }
         for attempt in found
     ]
@@ -127,3 +136,8 @@ def _promotion(one: ComparisonResult, promotions: dict[tuple[str, str], Any]) ->
 
 def _pick(noun: msgspec.Struct, names: Sequence[str]) -> dict[str, Any]:
     return {name: getattr(noun, name) for name in names}
+
+
+def recovery(found: Sequence[Left]) -> list[dict[str, Any]]:
+    """List what dead runs left, and whether it is mended."""
+    return [asdict(one) for one in found]

@@ -14,6 +14,7 @@ from rich.text import Text
 from reportgen import machine
 from reportgen.archive import layout
 from reportgen.archive.select import records, standing
+from reportgen.model.experiment import Mode
 from reportgen.model.null_study import HarnessSummary, ModeSummary, NullStudy
 from reportgen.model.plan import Plan
 from reportgen.model.result import ComparisonResult, GateOutcome, Promotion, Result, Verdict
@@ -22,6 +23,7 @@ from reportgen.publish import wording
 if TYPE_CHECKING:
     from reportgen.archive.load import Attempt
     from reportgen.measure.doctor import Finding
+    from reportgen.measure.recovery import Left
     from reportgen.measure.watching import RunOutcome
     from reportgen.publish.build import BuildReport
     from reportgen.publish.verification import VerificationReport
@@ -47,6 +49,8 @@ def plan(made: Plan) -> RenderableType:
         f"\n{made.experiment.question}\n",
         f"\nplan {made.digest}\n",
         f"{facts['repetitions']} repetitions, each a fresh process, and {facts['spares']} spare\n",
+        *(f"as many of mode {mode}, one process a block\n" for mode in facts["modes"] if mode != Mode.PROCESS),
+        *(f"{number} repetitions of harness {name}\n" for name, number in facts["harnesses"].items()),
         f"{facts['arms']} arms x {facts['fixtures']} fixtures in {wording.plural(len(made.slices), 'slice')}"
         f": {wording.count(facts['batches'])} scored batches\n",
         *(f"  {axis} = {', '.join(str(value) for value in values)}\n" for axis, values in made.experiment.axes.items()),
@@ -69,7 +73,20 @@ def attempts(found: Sequence[Attempt]) -> RenderableType:
     for attempt in found:
         status = Text(attempt.status, style="green" if attempt.status == "scored" else "")
         said = attempt.reason or standing(formed, attempt.id)
-        table.add_row(attempt.id, attempt.manifest.experiment, str(attempt.manifest.kind), status, said)
+        table.add_row(attempt.id, attempt.manifest.experiment, wording.kind(attempt.manifest), status, said)
+    return table
+
+
+def sanitized(found: Sequence[Attempt]) -> RenderableType:
+    """List sanitizer attempts with tool, coverage and outcome."""
+    table = _table("attempt", "looked with", "at", "outcome")
+    for attempt in found:
+        looked = attempt.manifest.sanitizer
+        if looked is not None:
+            fixtures = f"{wording.count(len(looked.fixtures))} of {wording.plural(looked.of, 'fixture')}"
+            table.add_row(
+                attempt.id, f"{looked.tool}, {looked.version}", fixtures, f"{attempt.status}: {attempt.reason}"
+            )
     return table
 
 
@@ -162,6 +179,12 @@ def outcome(finished: RunOutcome, said: str = "") -> RenderableType:
         name, attempt = finished.path.parent.name, layout.attempt_id_of(finished.path)
         lines.append(f"continue with: reportgen run {name} --resume {attempt}")
     return Text("\n".join([*lines, *([said] if said else [])]))
+
+
+def recovery(found: Sequence[Left]) -> RenderableType:
+    """Say what was mended."""
+    lines = [one.sentence for one in found if one.mended]
+    return Text("\n".join(lines) if found else "no run left anything behind")
 
 
 def build(report: BuildReport) -> RenderableType:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from reportgen.errors import RecordError
+
 
 def write_durable(path: Path, data: bytes) -> None:
     """Create ``path`` with ``data`` and wait until the disk holds both (FileExistsError if it exists)."""
@@ -38,3 +40,12 @@ def sync_tree(folder: Path) -> None:
         for name in files:
             sync_file(Path(root, name))
         sync_folder(Path(root))
+
+
+def refused(where: Path, fault: OSError) -> RecordError:
+    """Error for a disk that takes no more."""
+    return RecordError(
+        f"cannot be written: {fault.strerror or fault}",
+        where=str(where),
+        remedy="make room or correct the permissions; what was archived before is intact",
+    )

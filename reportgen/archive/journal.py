@@ -19,7 +19,7 @@ from typing import Any, Self
 import msgspec
 
 from reportgen.archive import layout
-from reportgen.archive.durable import sync_folder, sync_tree, write_durable
+from reportgen.archive.durable import refused, sync_folder, sync_tree, write_durable
 from reportgen.archive.encoding import (
     check_version,
     damaged,
@@ -35,7 +35,7 @@ from reportgen.archive.rows import check_rows
 from reportgen.errors import InputError, RecordError
 from reportgen.model import plan as plan_model
 from reportgen.model.plan import Plan
-from reportgen.model.record import SCHEMA_VERSION, Device, Event, Kind, Provenance, Repetition
+from reportgen.model.record import SCHEMA_VERSION, Device, Event, Kind, Provenance, Repetition, Sanitizer
 
 
 class OpenHeader(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +57,7 @@ class OpenHeader(msgspec.Struct, frozen=True, kw_only=True):
     versions: dict[str, str]
     environment: dict[str, Any]
     reportgen: str
+    sanitizer: Sanitizer | None = None
 
 
 class JournalLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -245,15 +246,6 @@ def read_journal(folder: Path) -> JournalContents:
 def decode_event(line: bytes, where: str) -> Event:
     """Event out of a line of ``events.jsonl``; raises as :func:`reportgen.archive.encoding.decode_json` does."""
     return decode_json(line, Event, SCHEMA_VERSION, where)
-
-
-def refused(where: Path, fault: OSError) -> RecordError:
-    """Error for a disk that takes no more."""
-    return RecordError(
-        f"cannot be written: {fault.strerror or fault}",
-        where=str(where),
-        remedy="make room or correct the permissions; what was archived before is intact",
-    )
 
 
 def _decode_repetition(line: bytes, where: str) -> Repetition:

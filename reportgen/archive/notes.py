@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from reportgen.archive import layout
-from reportgen.archive.durable import sync_folder
+from reportgen.archive.durable import refused, sync_folder
 from reportgen.archive.encoding import decode_json, encode_json
-from reportgen.archive.journal import refused
 from reportgen.archive.lines import append_line, cut, read_growing
 from reportgen.errors import InputError
 from reportgen.model.record import SCHEMA_VERSION, Note

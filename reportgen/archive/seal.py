@@ -12,9 +12,9 @@ from pathlib import Path
 
 from reportgen.archive import layout
 from reportgen.archive.counting import count, facts_of
-from reportgen.archive.durable import sync_folder, sync_tree, write_durable
+from reportgen.archive.durable import refused, sync_folder, sync_tree, write_durable
 from reportgen.archive.encoding import encode_json, encode_json_pretty, encode_toml
-from reportgen.archive.journal import Journal, JournalContents, read_journal, refused
+from reportgen.archive.journal import Journal, JournalContents, read_journal
 from reportgen.archive.rows import to_parquet, to_table
 from reportgen.archive.sums import files_under, sums_of
 from reportgen.errors import InputError

@@ -15,8 +15,8 @@ import msgspec
 import tomli_w
 
 from reportgen.archive import layout
+from reportgen.archive.durable import refused
 from reportgen.archive.encoding import check_version, damaged, encode_json, encode_json_pretty, read_bytes
-from reportgen.archive.journal import refused
 from reportgen.archive.load import attempt_folders
 from reportgen.archive.sums import sums_of
 from reportgen.errors import InputError, SchemaVersionError

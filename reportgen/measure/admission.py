@@ -97,20 +97,20 @@ def close(file: StateFile, service: Service, holder: Holder, say: Say, check: Ca
         _refuse_held(file.read(), service)
         state = _begun(service, holder)
         file.write(state)
-        say("service_identifying", service=service.name)
+        say("service identifying", service=service.name)
         identity = identify(service)
         _refuse_already_closed(service)
-        say("service_identified", service=service.name, **identity_facts(identity))
+        say("service identified", service=service.name, **identity_facts(identity))
         state = _advance(file, structs.replace(state, identity=identity), Step.CLOSING)
-        say("service_closing", service=service.name)
+        say("service closing", service=service.name)
         perform(service.close, _at(service, "close"))
         state = _advance(file, state, Step.WAITING)
     _wait(service, service.closed, "closed", service.close_deadline_s, check)
-    say("service_closed", service=service.name)
+    say("service closed", service=service.name)
     _wait(service, service.idle, "idle", service.idle_deadline_s, check)
     with file.locked():
         _advance(file, state, Step.MEASURING)
-    say("service_idle", service=service.name)
+    say("service idle", service=service.name)
     return identity
 
 
@@ -148,21 +148,21 @@ def _reopen(
     if state.step is Step.IDENTIFYING or before is None:  # closing never began
         file.clear()
         return Reopening(service.name)
-    say.at(state, Step.CLEANING, "service_cleaning")
+    say.at(state, Step.CLEANING, "service cleaning")
     if left := owned():
         return _stays(say, service, _still_there(left))
-    say.at(state, Step.COMPARING, "service_comparing")
+    say.at(state, Step.COMPARING, "service comparing")
     difference = _changed(service, before)
     if difference is not None and not accept:
         return replace(_stays(say, service, difference), needs_word=True)
-    say.at(state, Step.REOPENING, "service_reopening", accepted=difference)
+    say.at(state, Step.REOPENING, "service reopening", accepted=difference)
     try:
         perform(service.open, _at(service, "open"))
         _wait(service, service.closed, "open", service.open_deadline_s, lambda: None)
     except FindingError as fault:
         return _stays(say, service, fault.one_line())
     file.clear()
-    say("service_reopened", service=service.name)
+    say("service reopened", service=service.name)
     return Reopening(service.name, reopened=True)
 
 
@@ -174,7 +174,7 @@ def _changed(service: Service, before: Identity) -> str | None:
 
 
 def _stays(say: _Teller, service: Service, because: str) -> Reopening:
-    say("service_stays_closed", service=service.name, because=because)
+    say("service stays closed", service=service.name, because=because)
     return Reopening(service.name, closed_because=because)
 
 
@@ -202,7 +202,7 @@ class _Teller:
         try:
             _advance(self.file, state, step)
         except RecordError as fault:
-            self("state_not_written", step=step.value, why=fault.what)
+            self("state not written", step=step.value, why=fault.what)
         self(name, service=state.service.name, **{key: value for key, value in facts.items() if value is not None})
 
 

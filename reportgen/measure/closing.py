@@ -35,7 +35,7 @@ def close_early(journal: Journal, status: Status, fault: ReportgenError) -> RunO
 
 
 def leave_open(journal: Journal, fault: ReportgenError | None) -> RunOutcome:
-    """Leave the journal to be resumed: the user interrupted (no ``fault``), or this machine refuses to go on."""
+    """Leave the journal to be resumed: the user interrupted (no ``fault``), or this machine, or a live service, refuses."""
     folder = journal.folder
     try:
         if fault is None:
@@ -43,7 +43,7 @@ def leave_open(journal: Journal, fault: ReportgenError | None) -> RunOutcome:
     finally:
         journal.close()
     reason = INTERRUPTED if fault is None else fault.one_line()
-    status = EXIT_INTERRUPTED if fault is None else EXIT_FINDING
+    status = EXIT_INTERRUPTED if fault is None else fault.exit_status
     return RunOutcome(folder, Status.ABORTED, reason, [], status, reason)
 
 

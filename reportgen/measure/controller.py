@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from reportgen.archive import layout
 from reportgen.archive.journal import OpenHeader
-from reportgen.errors import EXIT_INTERRUPTED, InputError, RecordError, ReportgenError, WorkerError
+from reportgen.errors import EXIT_INTERRUPTED, InputError, RecordError, ReportgenError
 from reportgen.measure.answers import Runner
 from reportgen.measure.backends import fake_experiment
 from reportgen.measure.backends.builders import open_builder
@@ -15,6 +16,7 @@ from reportgen.measure.backends.interface import Builder
 from reportgen.measure.campaign import Campaign, CannotCompleteError, SourcesChangedError
 from reportgen.measure.closing import INTERRUPTED, close_complete, close_early, leave_open
 from reportgen.measure.compiling import Patience
+from reportgen.measure.guarding import Guard, services_on
 from reportgen.measure.harnesses import require
 from reportgen.measure.interruption import Interrupted, Interruption
 from reportgen.measure.jobs import Bench, Described
@@ -23,18 +25,22 @@ from reportgen.measure.opening import SELECTOR, Opened, Request, bracket_of, ope
 from reportgen.measure.plan_files import EXPERIMENT_PROGRAM
 from reportgen.measure.planning import make_plan
 from reportgen.measure.process import Deadlines
+from reportgen.measure.sanitizers import Installed, covered, sanitizer_for
+from reportgen.measure.sanitizing import SanitizerFoundError, Sanitizing
 from reportgen.measure.watching import RunOptions, RunOutcome, Watch
 from reportgen.measure.workspace import work_folder
 from reportgen.model.plan import Plan
-from reportgen.model.record import Status
+from reportgen.model.record import Sanitizer, Status
+from reportgen.model.service import Service
 from reportgen.project import ExperimentFolder, Project, find_experiment, read_experiment
 
 
-def run(project: Project, name: str, options: RunOptions, watch: Watch) -> RunOutcome:
+def run(project: Project, name: str, options: RunOptions, watch: Watch, guard: Guard | None = None) -> RunOutcome:
     """Measure experiment ``name``, or complete the attempt that ``options.resume`` names.
 
-    Ctrl-C and SIGTERM end the run at once: the timed process is stopped and verified gone, and the journal stays open
-    to be resumed.
+    Ctrl-C, SIGTERM and the death of the watchdog end the run at once: the timed process is stopped and verified gone, and
+    the journal stays open to be resumed. Live services that share the device are closed to new requests while it is
+    measured. ``guard`` is what the watchdog gave; without it the run guards itself.
 
     Raises
     ------
@@ -44,7 +50,15 @@ def run(project: Project, name: str, options: RunOptions, watch: Watch) -> RunOu
         The archive cannot be written or read.
     WorkerError
         The process that makes the references died or hung.
+    FindingError
+        A live service cannot be found or asked.
     """
+    with guard or Guard.alone(project.guarding, name) as held:
+        outcome = _run(project, name, options, watch, held)
+    return held.amended(outcome)
+
+
+def _run(project: Project, name: str, options: RunOptions, watch: Watch, guard: Guard) -> RunOutcome:
     experiment = find_experiment(project, name)
     if options.repetitions is not None and not options.quick:
         raise InputError("a number of repetitions goes with --quick", remedy="what is scored is measured as planned")
@@ -53,22 +67,30 @@ def run(project: Project, name: str, options: RunOptions, watch: Watch) -> RunOu
         options = replace(options, device=header.environment.get(SELECTOR))
     builder = open_builder(_backend(experiment, options, header))
     plan = _plan(experiment, builder)
-    require(harness.name for harness in plan.experiment.harnesses)
+    sanitizer = sanitizer_for(options, builder.name)
+    if sanitizer is None:
+        require(harness.name for harness in plan.experiment.harnesses)
     device = builder.device(options.device)
     request = Request(project, experiment, plan, builder, device, options)
-    with Interruption() as interruption, device_lock(device), work_folder() as work:
+    with Interruption(guard.watchdog_pid) as interruption, device_lock(device), work_folder() as work:
+        guard.begin(builder.name, device)
+        services = services_on(device, project.settings.services, project.guarding)
         protocol = plan.experiment.protocol
         runner = Runner(Deadlines(protocol.start_deadline_s, protocol.silence_deadline_s), interruption)
         try:
-            bench = _prepare(request, work, runner, watch)
+            bench = _prepare(request, work, runner, watch, guard.token)
             bracket = bracket_of(project, bench)
-            opened = _open(request, bench, bracket())
+            opened = _open(request, bench, bracket(), sanitizer)
         except OSError as fault:
             raise _refused(work, fault) from fault
         except Interrupted:
             path = layout.open_dir(project.runs, plan.name, header.id) if header else None
             return RunOutcome(path, Status.ABORTED, INTERRUPTED, [], EXIT_INTERRUPTED, INTERRUPTED)
-        return _measure(Campaign(bench, opened.journal, opened.header, bracket, runner, watch))
+        guard.name(opened.header.id)
+        if sanitizer is not None:
+            looking = Sanitizing(bench, opened.journal, opened.header, bracket, runner, watch, sanitizer)
+            return _measure(looking, guard, services)
+        return _measure(Campaign(bench, opened.journal, opened.header, bracket, runner, watch), guard, services)
 
 
 def plan_of(project: Project, name: str, backend: str | None = None) -> Plan:
@@ -105,9 +127,11 @@ def _plan(experiment: ExperimentFolder, builder: Builder) -> Plan:
     return plan
 
 
-def _prepare(request: Request, work: Path, runner: Runner, watch: Watch) -> Bench:
+def _prepare(request: Request, work: Path, runner: Runner, watch: Watch, token: str) -> Bench:
     """Compile, then make inputs and references: all that can fail before anything is measured."""
-    plan, builder = request.plan, request.builder
+    plan, builder, sanitized = request.plan, request.builder, request.options.sanitizer is not None
+    if sanitized:
+        plan = covered(plan, request.options.where)
     watch.phase("build", f"{len(plan.experiment.arms)} arms")
     patience = Patience(plan.experiment.protocol.compile_deadline_s, runner.interruption.check)
     built = builder.build(plan, request.experiment, work, patience)
@@ -123,10 +147,12 @@ def _prepare(request: Request, work: Path, runner: Runner, watch: Watch) -> Benc
         builder.name,
         selector=request.options.device,
         variables=builder.variables(request.device),
+        once=sanitized,
     )
-    answer = runner.run(bench.reference_job(), "references", work)
+    answer = runner.run(bench.reference_job(), "references", work, token)
     if answer.fault is not None:
         raise answer.fault
+    runner.interruption.check()
     return replace(bench, described={name: Described(**facts) for name, facts in answer.described.items()})
 
 
@@ -135,25 +161,37 @@ def _program(experiment: ExperimentFolder) -> Path:
     return own if own.is_file() else Path(fake_experiment.__file__)
 
 
-def _open(request: Request, bench: Bench, hashes: dict[str, str]) -> Opened:
+def _open(request: Request, bench: Bench, hashes: dict[str, str], sanitizer: Installed | None) -> Opened:
     if request.options.resume:
         return resume_attempt(request, bench, request.options.resume, hashes)
-    return open_attempt(request, bench, hashes)
+    if sanitizer is None:
+        return open_attempt(request, bench, hashes)
+    looked_at = [fixture.name for fixture in bench.plan.fixtures]
+    told = Sanitizer(
+        tool=str(request.options.sanitizer),
+        version=sanitizer.version,
+        fixtures=looked_at,
+        of=len(request.plan.fixtures),
+    )
+    return open_attempt(request, bench, hashes, told)
 
 
-def _measure(campaign: Campaign) -> RunOutcome:
+def _measure(campaign: Campaign | Sanitizing, guard: Guard, services: Sequence[Service]) -> RunOutcome:
     journal = campaign.journal
     try:
-        campaign.measure()
+        with guard.window(services, journal.event, campaign.runner.interruption.check):
+            campaign.measure()
         campaign.watch.phase("sealing")
         return close_complete(journal, campaign.header.kind)
     except Interrupted:
+        if guard.watchdog_died:
+            journal.event("watchdog died")
         return leave_open(journal, None)
-    except SourcesChangedError as fault:
+    except (SourcesChangedError, SanitizerFoundError) as fault:
         return close_early(journal, Status.INVALID, fault)
     except CannotCompleteError as fault:
         return close_early(journal, Status.ABORTED, fault)
-    except (RecordError, WorkerError) as fault:
+    except ReportgenError as fault:
         return leave_open(journal, fault)
     except OSError as fault:
         return leave_open(journal, _refused(journal.folder, fault))

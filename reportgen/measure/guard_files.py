@@ -15,9 +15,8 @@ from typing import TypeVar
 import msgspec
 from filelock import FileLock, Timeout
 
-from reportgen.archive.durable import sync_folder
+from reportgen.archive.durable import refused, sync_folder
 from reportgen.archive.encoding import decode_json, encode_json_pretty, read_bytes
-from reportgen.archive.journal import refused
 from reportgen.errors import FindingError
 from reportgen.model.admission import SCHEMA_VERSION, GuardRecord, WindowState
 

@@ -62,7 +62,11 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GuardRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A run that is under way, or whose guards died: ``token`` marks what it starts before the attempt has an id."""
+    """A run that is under way, or whose guards died: ``token`` marks what it starts before the attempt has an id.
+
+    ``contexts`` are the processes that the device's driver listed before anything was measured. ``told`` says that the
+    controller itself has reported what it could not mend.
+    """
 
     schema_version: int = SCHEMA_VERSION
     token: str
@@ -71,6 +75,8 @@ class GuardRecord(msgspec.Struct, frozen=True, kw_only=True):
     attempt: str = ""
     backend: str = ""
     device: str = ""
+    contexts: list[int] = []
+    told: bool = False
 
 
 class WindowState(msgspec.Struct, frozen=True, kw_only=True):

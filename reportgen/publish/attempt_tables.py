@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from reportgen.model.experiment import Mode
 from reportgen.model.record import Manifest, Status
 from reportgen.publish import wording
 from reportgen.publish.context import Cell, Column, Fact, FactGroup, Row, Table
@@ -73,7 +74,7 @@ def readings(attempt: AttemptView) -> Table:
     ordered = sorted(by_repetition.items(), key=lambda item: (modes.get(item[0][0], len(modes)), item[0][1]))
     rows = tuple(
         Row(
-            word(f"{repetition}" if len(modes) == 1 else f"{mode} {repetition}"),
+            word(f"{repetition}" if mode == Mode.PROCESS else f"{mode} {repetition}"),
             tuple(_reading(lines.get(kind)) for kind, _ in kinds),
         )
         for (mode, repetition), lines in ordered
@@ -163,7 +164,8 @@ def resumed(attempt: AttemptView) -> str:
     """Say how often an attempt was taken up again, and after how many whole repetitions; empty for never."""
     done, places = 0, []
     for event in attempt.events:
-        done += event.event == "repetition" and not event.facts.get("left_out")
+        counts = event.event == "repetition" and event.facts.get("mode", Mode.PROCESS) == Mode.PROCESS
+        done += counts and not event.facts.get("left_out")
         places += [wording.count(done)] if event.event == "resumed" else []
     if not places:
         return ""

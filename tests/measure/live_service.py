@@ -1,7 +1,8 @@
 """A small HTTP service on loopback that tests close, watch and break: ``python live_service.py FOLDER``.
 
 It writes its port and process id under FOLDER and obeys ``FOLDER/control.json``: ``refuse_close`` answers 503, ``hang`` does not
-answer, ``requests`` are under way at least. GET /work holds a connection open until ``FOLDER/release`` exists.
+answer, ``hold_open`` does not open yet, ``ignore`` says yes and does nothing, ``requests`` are under way at least. GET /work
+holds a connection open until ``FOLDER/release`` exists.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/close" and control().get("refuse_close"):
             self.answer(503, {})
             return
+        while self.path == "/open" and control().get("hold_open"):
+            time.sleep(0.02)
         if not control().get("ignore"):
             self.server.closed = self.path == "/close"
         self.answer(200, {})

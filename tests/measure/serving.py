@@ -153,7 +153,7 @@ class Window:
 
     def say(self, name: str, /, **facts: Any) -> None:
         """Remember an event."""
-        self.events.append(name.removeprefix("service_"))
+        self.events.append(name.removeprefix("service "))
         self.facts.append(facts)
 
 

@@ -164,7 +164,7 @@ def test_it_stays_closed_while_something_of_the_run_is_left(service: LiveService
         "service inference stays closed to new requests: process 4711 (mark) of the run outlives SIGKILL; "
         "run `reportgen recover`"
     ) == stays.sentence
-    assert (True, "stays_closed") == (service.status()["closed"], window.events[-1])
+    assert (True, "stays closed") == (service.status()["closed"], window.events[-1])
     assert reopened(window).reopened
 
 
@@ -245,6 +245,6 @@ def test_a_disk_that_fills_meanwhile_keeps_no_service_closed(service: LiveServic
         assert reopened(window).reopened
     assert [
         *WHOLE[:5],
-        *(name for step in WHOLE[5:8] for name in ("state_not_written", step)),
+        *(name for step in WHOLE[5:8] for name in ("state not written", step)),
         "reopened",
     ] == window.events

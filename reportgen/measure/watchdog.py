@@ -1,0 +1,139 @@
+"""The watchdog: parent of the controller, and adoptive parent of whatever it leaves behind.
+
+It measures nothing and holds next to nothing. It waits for the controller's end; if that was not the end of all that the
+controller owned, it ends the rest, sees that it is gone, and reopens what was closed. Linux, without root.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec import structs
+
+from reportgen.errors import EXIT_FINDING, InputError
+from reportgen.measure.guard_files import guard_file
+from reportgen.measure.guarding import Guard, clean, events_of, new_record, ownership_of
+from reportgen.measure.marks import own_mark
+from reportgen.model.admission import GuardRecord
+
+PR_SET_CHILD_SUBREAPER = 36
+_FORWARDED = {signal.SIGINT: signal.SIGINT, signal.SIGTERM: signal.SIGTERM, signal.SIGHUP: signal.SIGTERM}
+_AWAITED = {*_FORWARDED, signal.SIGCHLD}
+_LOOK_S = 1.0
+
+
+@dataclass(frozen=True)
+class Watched:
+    """How the controller ended, as its parent reports it; ``sentences`` are what someone must know."""
+
+    exit_status: int
+    sentences: list[str]
+
+
+def split(runs: Path, guarding: Path, experiment: str) -> Guard | Watched:
+    """Fork: the child goes on as the controller with its guard, the parent returns once everything is over.
+
+    Call it while this process has one thread and has measured nothing.
+
+    Raises
+    ------
+    RecordError
+        What must be written down first cannot be.
+    """
+    become_subreaper()
+    record = new_record(experiment)
+    guard_file(guarding, record.token).write(record)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
+    child = os.fork()
+    if child == 0:
+        return _controller(guarding, record, before)
+    try:
+        return _watched(child, runs, guarding, record)
+    finally:
+        while signal.sigtimedwait(_AWAITED, 0) is not None:  # what came meanwhile has been obeyed
+            pass
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def become_subreaper() -> None:
+    """Ask Linux to hand this process whatever its descendants leave behind, rather than to init."""
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise InputError(f"cannot adopt what a run leaves behind: {os.strerror(ctypes.get_errno())}", where="watchdog")
+
+
+def _controller(guarding: Path, record: GuardRecord, mask: set[signal.Signals | int]) -> Guard:
+    """Go on as the child: it adopts orphans itself, in case that the watchdog dies first."""
+    become_subreaper()
+    (watchdog,) = record.guards
+    guarded = structs.replace(record, guards=[watchdog, own_mark()])
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    return Guard(guarding, guarded, watchdog)
+
+
+def _watched(child: int, runs: Path, guarding: Path, record: GuardRecord) -> Watched:
+    descriptor = os.pidfd_open(child)
+    try:
+        ended = _wait(child, descriptor)
+    finally:
+        os.close(descriptor)
+    os.waitpid(child, 0)
+    killed = ended.si_code != os.CLD_EXITED
+    written = guard_file(guarding, record.token).read()
+    if not killed and (written is None or written.told):
+        return Watched(ended.si_status, [])
+    sentences = _clean(runs, guarding, written or record)
+    if killed:
+        sentences.insert(0, _death(ended.si_status, written or record))
+    return Watched(EXIT_FINDING if killed or sentences else ended.si_status, sentences)
+
+
+def _wait(child: int, descriptor: int) -> os.waitid_result:
+    """Wait for the controller, pass on the first signal that only this process got, and collect orphans."""
+    forwarded = False
+    while (ended := os.waitid(os.P_PIDFD, descriptor, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is None:
+        told = signal.sigtimedwait(_AWAITED, _LOOK_S)
+        # A terminal's own signals reach the controller, too: they are the kernel's (code above 0).
+        if told is not None and told.si_signo in _FORWARDED and told.si_code <= 0 and not forwarded:
+            forwarded = True
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(descriptor, _FORWARDED[signal.Signals(told.si_signo)])
+        _collect_orphans(child)
+    return ended
+
+
+def _collect_orphans(child: int) -> None:
+    while True:
+        found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if found is None or found.si_pid == child:
+            return
+        os.waitpid(found.si_pid, os.WNOHANG)
+
+
+def _clean(runs: Path, guarding: Path, record: GuardRecord) -> list[str]:
+    """Do what the controller could not."""
+    with events_of(runs, record) as say:
+        sentences = clean(guarding, record, ownership_of(record, os.getpid()), say).sentences
+    if not sentences:
+        guard_file(guarding, record.token).clear()
+    return sentences
+
+
+def _death(number: int, record: GuardRecord) -> str:
+    try:
+        how = signal.Signals(number).name
+    except ValueError:
+        how = f"signal {number}"
+    goes_on = (
+        f"continue with: reportgen run {record.experiment} --resume {record.attempt}"
+        if record.attempt
+        else "nothing was measured; run it again"
+    )
+    return f"the controller was killed by {how}; {goes_on}"
