@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from reportgen.archive.select import records, standing
+from reportgen.measure.harness_turns import cells_of
 from reportgen.model.plan import Plan
 from reportgen.model.result import ComparisonResult, Result
 
@@ -31,6 +32,9 @@ def plan(made: Plan) -> dict[str, Any]:
     timed = [fixture for fixture in made.fixtures if not fixture.checks_only]
     cells = sum(len(made.arms_by_fixture[fixture.name]) for fixture in timed)
     peers = sum(len(arms) for arms in made.peers_by_fixture.values())
+    told = sum(
+        one.repetitions * sum(len(arms) for arms in cells_of(made, one).values()) for one in made.experiment.harnesses
+    )
     return {
         "name": made.name,
         "digest": made.digest,
@@ -40,9 +44,11 @@ def plan(made: Plan) -> dict[str, Any]:
         "slices": [piece.name for piece in made.slices],
         "repetitions": protocol.repetitions,
         "spares": protocol.spares,
+        "modes": [mode.value for mode in protocol.modes],
+        "harnesses": {one.name: one.repetitions for one in made.experiment.harnesses},
         "comparisons": len(made.comparisons),
         "gates": len(made.experiment.gates),
-        "batches": 2 * protocol.repetitions * (cells + peers),
+        "batches": 2 * protocol.repetitions * (len(protocol.modes) * cells + peers) + told,
     }
 
 
@@ -61,6 +67,7 @@ def attempts(found: Sequence[Attempt]) -> list[dict[str, Any]]:
             "plan": attempt.manifest.plan,
             "started_at": attempt.manifest.started_at,
             "repetitions": attempt.manifest.counts.repetitions,
+            "series": attempt.manifest.counts.series,
             "batches": attempt.manifest.counts.batches,
             "checks": attempt.manifest.counts.checks,
             "path": str(attempt.path),

@@ -14,6 +14,7 @@ from rich.text import Text
 from reportgen import machine
 from reportgen.archive import layout
 from reportgen.archive.select import records, standing
+from reportgen.model.experiment import Mode
 from reportgen.model.plan import Plan
 from reportgen.model.result import ComparisonResult, GateOutcome, Promotion, Result, Verdict
 from reportgen.publish import wording
@@ -47,6 +48,8 @@ def plan(made: Plan) -> RenderableType:
         f"\n{made.experiment.question}\n",
         f"\nplan {made.digest}\n",
         f"{facts['repetitions']} repetitions, each a fresh process, and {facts['spares']} spare\n",
+        *(f"as many of mode {mode}, one process a block\n" for mode in facts["modes"] if mode != Mode.PROCESS),
+        *(f"{number} repetitions of harness {name}\n" for name, number in facts["harnesses"].items()),
         f"{facts['arms']} arms x {facts['fixtures']} fixtures in {wording.plural(len(made.slices), 'slice')}"
         f": {wording.count(facts['batches'])} scored batches\n",
         *(f"  {axis} = {', '.join(str(value) for value in values)}\n" for axis, values in made.experiment.axes.items()),

@@ -91,7 +91,8 @@ def _alone(record: RecordView) -> tuple[Table, ...]:
 
 def _facts(attempt: AttemptView) -> tuple[Fact, ...]:
     manifest, counts = attempt.manifest, attempt.manifest.counts
-    done = f"{wording.count(counts.repetitions)} of {wording.count(manifest.repetitions_planned)} planned"
+    others = "".join(f"; {name} {wording.count(number)}" for name, number in sorted(counts.series.items()))
+    done = f"{wording.count(counts.repetitions)} of {wording.count(manifest.repetitions_planned)} planned{others}"
     return (
         Fact("experiment", manifest.experiment, code=True),
         Fact("kind", manifest.kind.value),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from reportgen.model.experiment import Mode
 from reportgen.model.record import Manifest, Status
 from reportgen.publish import wording
 from reportgen.publish.context import Cell, Column, Fact, FactGroup, Row, Table
@@ -66,12 +67,13 @@ def _said(value: Any) -> str:
 def readings(attempt: AttemptView) -> Table:
     """Show the readings of each repetition: lowest, median and highest over its blocks."""
     kinds = list(dict.fromkeys((line.reading, line.unit) for line in attempt.readings))
-    by_repetition: dict[int, dict[str, ReadingLine]] = {}
+    by_repetition: dict[tuple[str, int], dict[str, ReadingLine]] = {}
     for line in attempt.readings:
-        by_repetition.setdefault(line.repetition, {})[line.reading] = line
+        mode = "" if line.mode == Mode.PROCESS else f"{line.mode} "
+        by_repetition.setdefault((mode, line.repetition), {})[line.reading] = line
     rows = tuple(
-        Row(word(f"{repetition}"), tuple(_reading(lines.get(kind)) for kind, _ in kinds))
-        for repetition, lines in sorted(by_repetition.items())
+        Row(word(f"{mode}{repetition}"), tuple(_reading(lines.get(kind)) for kind, _ in kinds))
+        for (mode, repetition), lines in sorted(by_repetition.items())
     )
     throttled = wording.names(attempt.throttled)
     return Table(
@@ -136,7 +138,8 @@ def resumed(attempt: AttemptView) -> str:
     """Say how often an attempt was taken up again, and after how many whole repetitions; empty for never."""
     done, places = 0, []
     for event in attempt.events:
-        done += event.event == "repetition" and not event.facts.get("left_out")
+        counts = event.event == "repetition" and event.facts.get("mode", Mode.PROCESS) == Mode.PROCESS
+        done += counts and not event.facts.get("left_out")
         places += [wording.count(done)] if event.event == "resumed" else []
     if not places:
         return ""

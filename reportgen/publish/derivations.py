@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reportgen.model.experiment import Mode
 from reportgen.model.plan import Slice
 from reportgen.model.result import CellResult, ComparisonResult, DeviceResult
 from reportgen.publish import lookup, wording
@@ -75,6 +76,7 @@ def rows_of(record: RecordView, one: ComparisonResult) -> str:
         f", without repetition {entry['repetition']} of attempt {attempt.manifest.id}"
         for attempt in record.attempts
         for entry in attempt.manifest.left_out
+        if entry.get("mode", Mode.PROCESS) == Mode.PROCESS
     ]
     arms = f"{{{one.arm}, {one.baseline}}}"
     return f"batches.csv: mode = process, warmup = false, tag empty, arm in {arms}, fixture {named}{''.join(lost)}"

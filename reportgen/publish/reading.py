@@ -83,13 +83,13 @@ def _largest(values: pd.Series[float]) -> float | None:
 
 def _readings(batches: pd.DataFrame) -> list[ReadingLine]:
     lines = []
-    for repetition, found in batches.groupby("repetition"):
+    for (mode, repetition), found in batches.groupby(["mode", "repetition"]):
         for name, unit, columns in READINGS:
             read = found[list(columns)].to_numpy(dtype=float)
             values = read[~np.isnan(read)]
             if values.size:
                 ends = float(values.min()), float(np.median(values)), float(values.max())
-                lines.append(ReadingLine(int(str(repetition)), name, unit, *ends))
+                lines.append(ReadingLine(int(str(repetition)), name, unit, *ends, mode=str(mode)))
     return lines
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
+from reportgen.model.experiment import Mode
 from reportgen.model.plan import Plan
 from reportgen.model.record import Event, Manifest, Note, Status
 from reportgen.model.result import Result
@@ -38,7 +39,7 @@ class CheckLine(msgspec.Struct, frozen=True):
 
 
 class ReadingLine(msgspec.Struct, frozen=True):
-    """Range of one reading over the blocks of a repetition."""
+    """Range of one reading over the blocks of a repetition; ``mode`` is that or a harness's name."""
 
     repetition: int
     reading: str
@@ -46,6 +47,7 @@ class ReadingLine(msgspec.Struct, frozen=True):
     least: float
     median: float
     most: float
+    mode: str = Mode.PROCESS
 
 
 class AttemptView(msgspec.Struct, frozen=True):

@@ -28,6 +28,7 @@ class Device:
         self.direct: list[tuple[int, ...]] = []
         self.attributes: list[tuple[int, int, int]] = []
         self.allocated: list[int] = []
+        self.places: list[int] = []
         self.failing: dict[str, str] = {}
         self.elapsed_ms = [1.5, 0.25]
         self._free_bytes = free_bytes
@@ -42,6 +43,7 @@ class Device:
             deviceGetAttribute=lambda *_: 132,
             driverGetVersion=lambda: 13000,
             getDeviceCount=lambda: 1,
+            free=self._free,
             malloc=self._malloc,
             memGetInfo=lambda: (free_bytes, free_bytes),
             memcpyAsync=lambda to, source, size, *_: ctypes.memmove(to, source, size),
@@ -84,7 +86,12 @@ class Device:
         self.do("malloc")
         self.allocated.append(size_bytes)
         self._memory.append(np.zeros(size_bytes + 512, np.uint8))
-        return -(-self._memory[-1].ctypes.data // 256) * 256
+        self.places.append(-(-self._memory[-1].ctypes.data // 256) * 256)
+        return self.places[-1]
+
+    def _free(self, place: int) -> None:
+        self.do("free")
+        self.places.remove(place)
 
     def _stream(self, *, non_blocking: bool) -> Any:
         assert non_blocking

@@ -136,6 +136,13 @@ def test_foreign_processes_are_counted_only_where_this_one_is_seen(
     assert foreign == Gpu(library, "GPU-1").foreign_processes()
 
 
+def test_the_attempts_own_living_processes_are_not_foreign() -> None:
+    """They are told by their ids; one that has gone since makes no difference."""
+    pids = [os.getpid(), 11, 12, 13]
+    library: Any = Library(nvmlDeviceGetComputeRunningProcesses=[SimpleNamespace(pid=pid) for pid in pids])
+    assert 1 == Gpu(library, "GPU-1").foreign_processes([12, 13, 99])
+
+
 def test_a_process_sees_one_device_and_loads_every_kernel_at_once() -> None:
     """By UUID, so that no numbering can mean another."""
     device = Device(id="GPU-aaaa-1", model="NVIDIA H200", kind="gpu")

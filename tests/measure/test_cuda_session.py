@@ -254,3 +254,16 @@ def test_a_clock_that_never_settles_ends_the_wait() -> None:
         return int(rounds * state["clock"]), rounds
 
     assert not wake(rising, 0.01)["stable"]
+
+
+def test_a_closed_session_has_freed_all_that_it_allocated(session: CudaSession, device: Device, tmp_path: Path) -> None:
+    """Buffers with their paddings, sums and the tables of the bulk kernels, each once; a new session can follow."""
+    ready(session, tmp_path, padding_bytes=300)
+    session.capture(spec())
+    session.fill([Slot("f", 0, "x"), Slot("f", 1, "x")], 0)
+    session.checksums([Slot("f", 0, "x")])
+    assert len(device.places) >= 5
+    assert session.addresses() == [place + 512 for place in device.places[1:3]]
+    session.close()
+    assert [] == device.places
+    assert [] == session.addresses()

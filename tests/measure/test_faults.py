@@ -41,17 +41,21 @@ def no_process_is_left() -> bool:
     return psutil.Process().children(recursive=True) == []
 
 
+def workers() -> list[psutil.Process]:
+    """Find the timed processes of this very process."""
+    return [child for child in psutil.Process().children() if "reportgen.measure.worker" in _command_of(child)]
+
+
 def when_worker_runs(act: Callable[[psutil.Process], None]) -> Callable[[str, str], None]:
     """Act on the worker of the first repetition a moment after it has started."""
 
     def act_once() -> None:
         deadline_s = time.monotonic() + 20
         while time.monotonic() < deadline_s:
-            for child in psutil.Process().children():
-                if "reportgen.measure.worker" in child.cmdline():
-                    time.sleep(0.3)
-                    act(child)
-                    return
+            for child in workers():
+                time.sleep(0.3)
+                act(child)
+                return
             time.sleep(0.01)
 
     def at_phase(name: str, detail: str) -> None:

@@ -129,9 +129,8 @@ def test_a_compiler_that_is_too_slow_is_stopped(lab: Lab, monkeypatch: pytest.Mo
     assert no_process_is_left()
 
 
-def test_a_worker_dies_with_its_controller(lab: Lab) -> None:
-    """SIGKILL leaves the controller no time to clean up; the kernel ends the worker, the journal is readable and resumable."""
-    lab.write(backend="fake", more=fault("hang", arm="idea", repetition=2))
+def killed_at(lab: Lab, phase: str) -> list[psutil.Process]:
+    """Run a controller of its own, kill it once a phase has begun and the worker of it runs; its workers until then."""
     program = (
         "import sys, pathlib\n"
         "from reportgen.measure import controller\nfrom reportgen.measure.watching import RunOptions\n"
@@ -141,20 +140,23 @@ def test_a_worker_dies_with_its_controller(lab: Lab) -> None:
     )
     with subprocess.Popen([sys.executable, "-c", program, str(lab.root)], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        assert any(line == "repetition 2\n" for line in process.stdout)
-        worker = _first_child(psutil.Process(process.pid))
+        assert any(line == phase for line in process.stdout)
+        before = psutil.Process(process.pid).children()
+        while len(found := psutil.Process(process.pid).children()) <= len(before):
+            threading.Event().wait(0.01)
         process.kill()
         process.wait()
-        worker.wait(timeout=10)
+    return found
+
+
+def test_a_worker_dies_with_its_controller(lab: Lab) -> None:
+    """SIGKILL leaves the controller no time to clean up; the kernel ends the worker, the journal is readable and resumable."""
+    lab.write(backend="fake", more=fault("hang", arm="idea", repetition=2))
+    (worker,) = killed_at(lab, "repetition 2\n")
+    worker.wait(timeout=10)
     (folder,) = (lab.project.runs / "doubling").glob("*.partial")
     assert [0, 1] == [one.repetition for one in read_journal(folder).repetitions]
     assert Status.ABORTED == load_attempt(folder).status
-
-
-def _first_child(process: psutil.Process) -> psutil.Process:
-    while not (children := process.children()):
-        threading.Event().wait(0.01)
-    return children[0]
 
 
 def work_file(name: str) -> Path:

@@ -190,3 +190,18 @@ def test_waiting_for_a_stable_clock_ends_in_time(session: NativeSession) -> None
     seen = session.stabilise(0.2)
     assert time.monotonic() - began_s < 5
     assert seen["pieces"] >= 1
+
+
+def test_a_closed_session_leaves_neither_code_nor_memory_behind(session: NativeSession, tmp_path: Path) -> None:
+    """Opened, used and closed twelve times, as mode layout does, no more lies mapped than after the first time."""
+    mapped = []
+    for _ in range(12):
+        session.load([Module(arm, str(tmp_path / f"{arm}.so")) for arm in ("two", "one")])
+        slots = allocate(session, 2, 1 << 20)
+        session.replay(session.capture(spec("one", 2)))
+        assert [7, 7] == counters(session, slots)
+        session.close()
+        maps = Path("/proc/self/maps").read_text()
+        assert str(tmp_path / "one.so") not in maps
+        mapped.append(len(maps.splitlines()))
+    assert max(mapped[1:]) <= mapped[0] + 2
