@@ -63,6 +63,12 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     backend: Backend = "",
     device: Annotated[str, typer.Option(help="Which device; the backend's first by default.")] = "",
     quick: Annotated[bool, typer.Option("--quick", help="Two repetitions, never scored.")] = False,
+    sanitizer: Annotated[
+        str, typer.Option(metavar="TOOL", help="Look with memcheck, racecheck, synccheck or initcheck; time nothing.")
+    ] = "",
+    where: Annotated[
+        list[str] | None, typer.Option(metavar="AXIS=VALUE", help="Only these fixtures, for --sanitizer.")
+    ] = None,
     resume: Annotated[str, typer.Option(metavar="ATTEMPT", help="Complete an interrupted attempt.")] = "",
     provenance: Annotated[Path | None, typer.Option(help="Declared provenance, where there is no git.")] = None,
     project: ProjectDir = Here,
@@ -75,6 +81,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     from reportgen import machine, terminal
     from reportgen.measure.controller import plan_of, run
     from reportgen.measure.doctor import check_load
+    from reportgen.measure.sanitizers import parsed_where
     from reportgen.measure.watching import RunOptions
     from reportgen.scoring import interim
 
@@ -82,6 +89,8 @@ def run(  # noqa: PLR0913 - each is an option of the command line
         backend=backend or None,
         device=device or None,
         quick=quick,
+        sanitizer=sanitizer or None,
+        where=parsed_where(where or []),
         resume=resume or None,
         provenance=provenance,
     )
@@ -167,13 +176,23 @@ def show(
 
     runs = _open(project).runs
     faults: list[ReportgenError] = []
+    sanitized = []
     if layout.is_attempt_id(name):
         shown = [load_attempt(layout.find_attempt(runs, name))]
+        if shown[0].manifest.sanitizer is not None:
+            _print_json(machine.attempts(shown)[0]) if json else _print(terminal.sanitized(shown))
+            return
     else:
         record, faults = find_sound_record(runs, name)
         shown = [*record.attempts]
+        sanitized = [one for one in record.others if one.manifest.sanitizer is not None]
     result = score_attempts(shown[0].plan, shown)
-    _print_json(machine.result(result)) if json else _print(terminal.result(result, shown))
+    if json:
+        _print_json(machine.result(result) | {"sanitizers": machine.attempts(sanitized)})
+    else:
+        _print(terminal.result(result, shown))
+        if sanitized:
+            _print(terminal.sanitized(sanitized))
     _exit_with(faults)
 
 
@@ -303,7 +322,10 @@ def _print_outcome(outcome: RunOutcome) -> None:
     said = ""
     if outcome.path and outcome.status in ("scored", "complete"):
         attempt = load_attempt(outcome.path)
-        _print(terminal.result(score_attempts(attempt.plan, [attempt]), [attempt]))
+        if attempt.manifest.sanitizer is None:
+            _print(terminal.result(score_attempts(attempt.plan, [attempt]), [attempt]))
+        else:
+            _print(terminal.sanitized([attempt]))
         beside, _ = scan_attempts(outcome.path.parent.parent, attempt.manifest.experiment)
         said = standing(records(beside), attempt.id)
     _print(terminal.outcome(outcome, said))

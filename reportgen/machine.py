@@ -72,6 +72,7 @@ def attempts(found: Sequence[Attempt]) -> list[dict[str, Any]]:
             "checks": attempt.manifest.counts.checks,
             "path": str(attempt.path),
             "standing": standing(formed, attempt.id),
+            "sanitizer": msgspec.to_builtins(attempt.manifest.sanitizer),
         }
         for attempt in found
     ]

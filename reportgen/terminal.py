@@ -72,7 +72,20 @@ def attempts(found: Sequence[Attempt]) -> RenderableType:
     for attempt in found:
         status = Text(attempt.status, style="green" if attempt.status == "scored" else "")
         said = attempt.reason or standing(formed, attempt.id)
-        table.add_row(attempt.id, attempt.manifest.experiment, str(attempt.manifest.kind), status, said)
+        table.add_row(attempt.id, attempt.manifest.experiment, wording.kind(attempt.manifest), status, said)
+    return table
+
+
+def sanitized(found: Sequence[Attempt]) -> RenderableType:
+    """List sanitizer attempts with tool, coverage and outcome."""
+    table = _table("attempt", "looked with", "at", "outcome")
+    for attempt in found:
+        looked = attempt.manifest.sanitizer
+        if looked is not None:
+            fixtures = f"{wording.count(len(looked.fixtures))} of {wording.plural(looked.of, 'fixture')}"
+            table.add_row(
+                attempt.id, f"{looked.tool}, {looked.version}", fixtures, f"{attempt.status}: {attempt.reason}"
+            )
     return table
 
 

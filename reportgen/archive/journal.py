@@ -35,7 +35,7 @@ from reportgen.archive.rows import check_rows
 from reportgen.errors import InputError, RecordError
 from reportgen.model import plan as plan_model
 from reportgen.model.plan import Plan
-from reportgen.model.record import SCHEMA_VERSION, Device, Event, Kind, Provenance, Repetition
+from reportgen.model.record import SCHEMA_VERSION, Device, Event, Kind, Provenance, Repetition, Sanitizer
 
 
 class OpenHeader(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +57,7 @@ class OpenHeader(msgspec.Struct, frozen=True, kw_only=True):
     versions: dict[str, str]
     environment: dict[str, Any]
     reportgen: str
+    sanitizer: Sanitizer | None = None
 
 
 class JournalLine(msgspec.Struct, frozen=True, kw_only=True):

@@ -195,6 +195,7 @@ def aborted_manifest(contents: JournalContents, reason: str = "") -> Manifest:
         versions=header.versions,
         environment=header.environment,
         reportgen=header.reportgen,
+        sanitizer=header.sanitizer,
     )
 
 

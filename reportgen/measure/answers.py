@@ -45,10 +45,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs jobs one after the other, each in a process of its own."""
+    """Runs jobs one after the other, each in a process of its own; ``launcher`` stands before its command."""
 
     deadlines: Deadlines
     interruption: Interruption
+    launcher: tuple[str, ...] = ()
 
     def run(self, job: Job, name: str, folder: Path, attempt_id: str = "") -> Answer:
         """Run ``job``; its log is ``folder/<name>.log``, removed if empty.
@@ -66,7 +67,8 @@ class Runner:
         job.save(job_file)
         answer, began_ns = Answer(), time.monotonic_ns()
         try:
-            with WorkerProcess(job_file, log_file, worker_environment(attempt_id, job.variables)) as process:
+            environment = worker_environment(attempt_id, job.variables)
+            with WorkerProcess(job_file, log_file, environment, self.launcher) as process:
                 answer.facts["pid"] = process.pid
                 self.listen(process, answer)
         finally:

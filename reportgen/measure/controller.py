@@ -26,10 +26,12 @@ from reportgen.measure.opening import SELECTOR, Opened, Request, bracket_of, ope
 from reportgen.measure.plan_files import EXPERIMENT_PROGRAM
 from reportgen.measure.planning import make_plan
 from reportgen.measure.process import Deadlines
+from reportgen.measure.sanitizers import Installed, covered, sanitizer_for
+from reportgen.measure.sanitizing import SanitizerFoundError, Sanitizing
 from reportgen.measure.watching import RunOptions, RunOutcome, Watch
 from reportgen.measure.workspace import work_folder
 from reportgen.model.plan import Plan
-from reportgen.model.record import Status
+from reportgen.model.record import Sanitizer, Status
 from reportgen.model.service import Service
 from reportgen.project import ExperimentFolder, Project, find_experiment, read_experiment
 
@@ -66,7 +68,9 @@ def _run(project: Project, name: str, options: RunOptions, watch: Watch, guard: 
         options = replace(options, device=header.environment.get(SELECTOR))
     builder = open_builder(_backend(experiment, options, header))
     plan = _plan(experiment, builder)
-    require(harness.name for harness in plan.experiment.harnesses)
+    sanitizer = sanitizer_for(options, builder.name)
+    if sanitizer is None:
+        require(harness.name for harness in plan.experiment.harnesses)
     device = builder.device(options.device)
     request = Request(project, experiment, plan, builder, device, options)
     with Interruption(guard.watchdog_pid) as interruption, device_lock(device), work_folder() as work:
@@ -77,13 +81,16 @@ def _run(project: Project, name: str, options: RunOptions, watch: Watch, guard: 
         try:
             bench = _prepare(request, work, runner, watch, guard.token)
             bracket = bracket_of(project, bench)
-            opened = _open(request, bench, bracket())
+            opened = _open(request, bench, bracket(), sanitizer)
         except OSError as fault:
             raise _refused(work, fault) from fault
         except Interrupted:
             path = layout.open_dir(project.runs, plan.name, header.id) if header else None
             return RunOutcome(path, Status.ABORTED, INTERRUPTED, [], EXIT_INTERRUPTED, INTERRUPTED)
         guard.name(opened.header.id)
+        if sanitizer is not None:
+            looking = Sanitizing(bench, opened.journal, opened.header, bracket, runner, watch, sanitizer)
+            return _measure(looking, guard, services)
         return _measure(Campaign(bench, opened.journal, opened.header, bracket, runner, watch), guard, services)
 
 
@@ -123,7 +130,9 @@ def _plan(experiment: ExperimentFolder, builder: Builder) -> Plan:
 
 def _prepare(request: Request, work: Path, runner: Runner, watch: Watch, token: str) -> Bench:
     """Compile, then make inputs and references: all that can fail before anything is measured."""
-    plan, builder = request.plan, request.builder
+    plan, builder, sanitized = request.plan, request.builder, request.options.sanitizer is not None
+    if sanitized:
+        plan = covered(plan, request.options.where)
     watch.phase("build", f"{len(plan.experiment.arms)} arms")
     patience = Patience(plan.experiment.protocol.compile_deadline_s, runner.interruption.check)
     built = builder.build(plan, request.experiment, work, patience)
@@ -139,6 +148,7 @@ def _prepare(request: Request, work: Path, runner: Runner, watch: Watch, token: 
         builder.name,
         selector=request.options.device,
         variables=builder.variables(request.device),
+        once=sanitized,
     )
     answer = runner.run(bench.reference_job(), "references", work, token)
     if answer.fault is not None:
@@ -152,13 +162,22 @@ def _program(experiment: ExperimentFolder) -> Path:
     return own if own.is_file() else Path(fake_experiment.__file__)
 
 
-def _open(request: Request, bench: Bench, hashes: dict[str, str]) -> Opened:
+def _open(request: Request, bench: Bench, hashes: dict[str, str], sanitizer: Installed | None) -> Opened:
     if request.options.resume:
         return resume_attempt(request, bench, request.options.resume, hashes)
-    return open_attempt(request, bench, hashes)
+    if sanitizer is None:
+        return open_attempt(request, bench, hashes)
+    looked_at = [fixture.name for fixture in bench.plan.fixtures]
+    told = Sanitizer(
+        tool=str(request.options.sanitizer),
+        version=sanitizer.version,
+        fixtures=looked_at,
+        of=len(request.plan.fixtures),
+    )
+    return open_attempt(request, bench, hashes, told)
 
 
-def _measure(campaign: Campaign, guard: Guard, services: Sequence[Service]) -> RunOutcome:
+def _measure(campaign: Campaign | Sanitizing, guard: Guard, services: Sequence[Service]) -> RunOutcome:
     journal = campaign.journal
     try:
         with guard.window(services, journal.event, campaign.runner.interruption.check):
@@ -169,7 +188,7 @@ def _measure(campaign: Campaign, guard: Guard, services: Sequence[Service]) -> R
         if guard.watchdog_died:
             journal.event("watchdog died")
         return leave_open(journal, None)
-    except SourcesChangedError as fault:
+    except (SourcesChangedError, SanitizerFoundError) as fault:
         return close_early(journal, Status.INVALID, fault)
     except CannotCompleteError as fault:
         return close_early(journal, Status.ABORTED, fault)

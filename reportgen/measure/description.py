@@ -44,14 +44,16 @@ class Shapes:
 class Description:
     """The functions that an experiment provides (docs/writing-experiments), checked as they are called.
 
+    With ``once`` a graph is one execution on one copy of the buffers, whatever the experiment says.
+
     Raises
     ------
     InputError
         The file cannot be loaded, lacks a function, or a function raises or returns what it must not; ``where`` is the line.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, once: bool = False) -> None:
+        self.path, self._once = path, once
         self._module = self._load()
         for name in NEEDED:
             if not callable(getattr(self._module, name, None)):
@@ -109,11 +111,11 @@ class Description:
 
     def sets(self, fixture: Fixture) -> int:
         """Ask for the number of copies that a graph cycles through; 1 unless the experiment says so."""
-        return self._count("sets", fixture) or 1
+        return 1 if self._once else self._count("sets", fixture) or 1
 
     def launches(self, fixture: Fixture) -> int | None:
         """Ask for the executions of a graph; the protocol's number unless the experiment says so."""
-        return self._count("launches", fixture)
+        return 1 if self._once else self._count("launches", fixture)
 
     def _count(self, function: str, fixture: Fixture) -> int | None:
         if not hasattr(self._module, function):

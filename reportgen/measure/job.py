@@ -9,7 +9,7 @@ from typing import Any
 
 from reportgen.calls import Arm, Fixture
 
-REFERENCE, CALIBRATE, REPETITION = "reference", "calibrate", "repetition"
+REFERENCE, CALIBRATE, REPETITION, SANITIZE = "reference", "calibrate", "repetition", "sanitize"
 PROCESS, LAYOUT, PLACEMENT = "process", "layout", "placement"
 BEFORE, AFTER = "before", "after"
 
@@ -69,6 +69,7 @@ class Job:
     name of the ``harness``, which then times ``orders`` once, without mirror. ``own_pids`` are the attempt's other processes.
     ``checks`` says when outputs are compared. ``turn`` counts the attempt's processes and repetitions so far. ``process_since``
     and ``placement`` are the repetitions with which this process began and for which its layout was drawn.
+    ``once`` makes a graph one execution on one copy of the buffers, whatever the experiment says.
     """
 
     kind: str
@@ -100,6 +101,7 @@ class Job:
     turn: int = 0
     process_since: int = 0
     placement: int = 0
+    once: bool = False
 
     def arm(self, name: str) -> JobArm:
         """Return the arm of that name."""

@@ -17,6 +17,7 @@ from reportgen.measure.job import (
     PROCESS,
     REFERENCE,
     REPETITION,
+    SANITIZE,
     Job,
     JobArm,
     JobFixture,
@@ -67,7 +68,7 @@ class Standing:
 class Bench:
     """Everything that the jobs of one attempt have in common; ``selector`` says which device, if one was named.
 
-    ``variables`` are the environment variables of every process beyond the fixed ones.
+    ``variables`` are the environment variables of every process beyond the fixed ones. ``once`` is that of the jobs.
     """
 
     plan: Plan
@@ -78,6 +79,7 @@ class Bench:
     selector: str | None = None
     described: dict[str, Described] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
+    once: bool = False
 
     def reference_job(self) -> Job:
         """Job that runs no kernel."""
@@ -93,6 +95,10 @@ class Bench:
         """Job of a timed repetition (of mode process where nothing else is said), and the draws that are in force in it."""
         standing = standing or Standing(turn=repetition, process_since=repetition, placement=repetition)
         return self._timed_job(REPETITION, repetition, frame, replays, standing)
+
+    def sanitizer_job(self, frame: Frame) -> tuple[Job, Layout]:
+        """Job that checks every arm's graph and times none, and what was drawn for it."""
+        return self._timed_job(SANITIZE, 1, frame, {}, Standing(turn=1, process_since=1, placement=1))
 
     def timed_fixtures(self) -> list[str]:
         """Fixtures with batches; the others are only checked."""
@@ -172,6 +178,7 @@ class Bench:
             warm_up_s=protocol.clock_warm_up_s,
             least_batch_ns=round(protocol.least_batch_ms * NS_PER_MS),
             variables=self.variables,
+            once=self.once,
             **drawn,
         )
 

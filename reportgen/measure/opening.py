@@ -20,7 +20,7 @@ from reportgen.measure.jobs import Bench
 from reportgen.measure.provenance import find_provenance
 from reportgen.measure.watching import RunOptions
 from reportgen.model.plan import Plan
-from reportgen.model.record import SCHEMA_VERSION, Device, Kind
+from reportgen.model.record import SCHEMA_VERSION, Device, Kind, Sanitizer
 from reportgen.project import ExperimentFolder, Project
 
 SELECTOR = "device_selector"
@@ -52,7 +52,9 @@ class Request:
     options: RunOptions
 
 
-def open_attempt(request: Request, bench: Bench, hashes: Mapping[str, str]) -> Opened:
+def open_attempt(
+    request: Request, bench: Bench, hashes: Mapping[str, str], sanitizer: Sanitizer | None = None
+) -> Opened:
     """Begin a new attempt; its folder appears with header and plan in it.
 
     Raises
@@ -66,12 +68,15 @@ def open_attempt(request: Request, bench: Bench, hashes: Mapping[str, str]) -> O
     project, plan, builder, options = request.project, request.plan, request.builder, request.options
     protocol = plan.experiment.protocol
     repetitions = (options.repetitions or protocol.quick_repetitions) if options.quick else protocol.repetitions
+    kind = Kind.QUICK if options.quick else Kind.TIMING
+    if sanitizer is not None:
+        kind, repetitions = Kind.SANITIZER, 1
     binaries = {arm: built.sha256 for arm, built in sorted(bench.built.arms.items())}
     header = OpenHeader(
         schema_version=SCHEMA_VERSION,
         id=layout.new_attempt_id(project.runs, plan.name, bench.backend, plan.digest, now),
         experiment=plan.name,
-        kind=Kind.QUICK if options.quick else Kind.TIMING,
+        kind=kind,
         backend=bench.backend,
         plan=plan.digest,
         provenance=find_provenance(project.kernels, plan.files, options.provenance),
@@ -88,6 +93,7 @@ def open_attempt(request: Request, bench: Bench, hashes: Mapping[str, str]) -> O
             **builder.environment(),
         },
         reportgen=reportgen.__version__,
+        sanitizer=sanitizer,
     )
     _check_unchanged(plan, hashes)
     journal = Journal.create(layout.open_dir(project.runs, plan.name, header.id), header, plan)
@@ -134,7 +140,10 @@ def open_header(project: Project, experiment: ExperimentFolder, attempt_id: str)
         raise InputError("is sealed and never written again", where=attempt_id, remedy="run without --resume")
     if not folder.is_dir():
         raise InputError(f"no open attempt of {experiment.name!r}", where=attempt_id, remedy="see `reportgen attempts`")
-    return read_journal(folder).header
+    header = read_journal(folder).header
+    if header.sanitizer is not None:
+        raise InputError("is a sanitizer attempt", where=attempt_id, remedy="begin another with --sanitizer")
+    return header
 
 
 def digest_of(binaries: Mapping[str, str]) -> str:

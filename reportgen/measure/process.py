@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -40,14 +40,22 @@ _MOST_WORDS = 200
 
 
 class WorkerProcess:
-    """One ``reportgen.measure.worker`` in a session and process group of its own. Use as a context manager.
+    """One ``reportgen.measure.worker``, under a ``launcher`` if given, in a session and process group of its own. Use as a context manager.
 
     One that ``stays`` waits after each job for :meth:`give`, until :meth:`dismiss`.
     """
 
-    def __init__(self, job_file: Path, log_file: Path, environment: dict[str, str], *, stays: bool = False) -> None:
+    def __init__(
+        self,
+        job_file: Path,
+        log_file: Path,
+        environment: dict[str, str],
+        launcher: Sequence[str] = (),
+        *,
+        stays: bool = False,
+    ) -> None:
         self._read_end, write_end = os.pipe()
-        command = [sys.executable, "-P", "-m", "reportgen.measure.worker", str(job_file), str(write_end)]
+        command = [*launcher, sys.executable, "-P", "-m", "reportgen.measure.worker", str(job_file), str(write_end)]
         try:
             with log_file.open("ab") as log:
                 self._process = subprocess.Popen(  # noqa: S603 - this interpreter, a fixed module

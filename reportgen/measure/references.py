@@ -63,7 +63,7 @@ def make_references(job: Job, channel: Channel) -> None:
     InputError
         The experiment raises or contradicts itself.
     """
-    description = Description(Path(job.experiment_file))
+    description = Description(Path(job.experiment_file), once=job.once)
     files = References(job)
     for fixture in job.fixtures:
         channel.at("reference", fixture.name)

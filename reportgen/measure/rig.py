@@ -24,7 +24,7 @@ class Rig:
     def __init__(self, job: Job, session: Session, channel: Channel) -> None:
         self.job, self.session, self.channel = job, session, channel
         self.files = References(job)
-        self.description = Description(Path(job.experiment_file))
+        self.description = Description(Path(job.experiment_file), once=job.once)
         self.shapes: dict[str, Shapes] = {}
         self.graphs: dict[tuple[str, str], Any] = {}
         self._named: dict[tuple[str, tuple[str, ...]], Slots] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,7 +15,8 @@ class RunOptions:
     """What ``run`` was asked; ``None`` means what the experiment says, or the only choice.
 
     ``resume`` is an open attempt's id. ``provenance`` is a file that ``provenance.declare`` wrote. ``repetitions`` replaces the
-    protocol's number under ``quick`` only: what is scored is measured as planned.
+    protocol's number under ``quick`` only: what is scored is measured as planned. ``sanitizer`` is a tool of ``sanitizers.Tool`` that
+    looks at the fixtures that ``where`` (axis to values) leaves, instead of a clock.
     """
 
     backend: str | None = None
@@ -24,6 +25,8 @@ class RunOptions:
     resume: str | None = None
     provenance: Path | None = None
     repetitions: int | None = None
+    sanitizer: str | None = None
+    where: dict[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,18 @@ from reportgen.measure.calibration import calibrate
 from reportgen.measure.channel import Channel
 from reportgen.measure.checking import check_all
 from reportgen.measure.failures import failure_sentence
-from reportgen.measure.job import AFTER, BEFORE, CALIBRATE, LAYOUT, PLACEMENT, PROCESS, REFERENCE, Job, read_job
+from reportgen.measure.job import (
+    AFTER,
+    BEFORE,
+    CALIBRATE,
+    LAYOUT,
+    PLACEMENT,
+    PROCESS,
+    REFERENCE,
+    SANITIZE,
+    Job,
+    read_job,
+)
 from reportgen.measure.references import make_references
 from reportgen.measure.rig import Rig
 from reportgen.measure.timing import now_s, time_blocks
@@ -74,6 +85,9 @@ def _do(job: Job, bench: Bench, started_s: float) -> dict[str, Any]:
         make_references(job, channel)
         return {}
     rig = _rig(job, bench)
+    if job.kind == SANITIZE:
+        channel.send("checks", rows=check_all(rig, BEFORE))
+        return {"session": rig.session.facts()}
     if job.kind == CALIBRATE:
         warm_up = rig.session.stabilise(job.warm_up_s)
         return {"replays": calibrate(rig), "clock_warm_up": warm_up, "session": rig.session.facts()}

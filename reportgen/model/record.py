@@ -67,6 +67,15 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     series: dict[str, int] = {}
 
 
+class Sanitizer(msgspec.Struct, frozen=True, kw_only=True):
+    """What a sanitizer attempt looked with, and at what: the tool, its version, and ``fixtures``, out of ``of`` in the plan."""
+
+    tool: str
+    version: str
+    fixtures: list[str]
+    of: int
+
+
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """``manifest.json``. Times are ISO 8601 in UTC; hashes are lower-case hexadecimal SHA-256.
 
@@ -96,6 +105,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     versions: dict[str, str]
     environment: dict[str, Any]
     reportgen: str
+    sanitizer: Sanitizer | None = None
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):

@@ -95,7 +95,7 @@ def _facts(attempt: AttemptView) -> tuple[Fact, ...]:
     done = f"{wording.count(counts.repetitions)} of {wording.count(manifest.repetitions_planned)} planned{others}"
     return (
         Fact("experiment", manifest.experiment, code=True),
-        Fact("kind", manifest.kind.value),
+        Fact("kind", wording.kind(manifest)),
         Fact("backend", manifest.backend, code=True),
         Fact("plan", manifest.plan, code=True),
         Fact("binaries", manifest.binaries_digest, code=True),
@@ -149,7 +149,7 @@ def _ledger_row(attempt: AttemptView) -> Row:
         Cell(manifest.id, code=True, href=root_of(LEDGER) + attempt.address, note=attempt.reason),
         (
             status_cell(attempt, reason=False),
-            word(manifest.kind.value),
+            word(wording.kind(manifest)),
             word(manifest.device.model, note="SIMULATED" if simulated else "", tone="device"),
             word(wording.moment(manifest.started_at), tone="when"),
             figure(wording.count(counts.repetitions), counts.repetitions),

@@ -120,7 +120,7 @@ def _attempts(record: RecordView) -> Table:
             code(one.manifest.id, href=root_of(record.address) + one.address),
             (
                 word(standing),
-                word(one.manifest.kind.value),
+                word(wording.kind(one.manifest)),
                 status_cell(one),
                 word(one.manifest.device.model),
                 word(wording.moment(one.manifest.started_at), tone="when"),

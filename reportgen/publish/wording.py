@@ -6,6 +6,7 @@ Nothing here decides: verdicts come from the analysis, this module only names th
 
 from __future__ import annotations
 
+from reportgen.model.record import Manifest
 from reportgen.model.result import ComparisonResult, GateOutcome, Promotion, Reason, Verdict
 from reportgen.units import BYTES_PER_KIB, BYTES_PER_MIB, NS_PER_MS, NS_PER_S, NS_PER_US
 
@@ -216,6 +217,14 @@ def names(items: list[str]) -> str:
     if len(items) < 2:  # noqa: PLR2004 - one name needs no conjunction
         return "".join(items)
     return ", ".join(items[:-1]) + " and " + items[-1]
+
+
+def kind(manifest: Manifest) -> str:
+    """Say what an attempt was made for; of a sanitizer attempt the tool and how much it looked at."""
+    looked = manifest.sanitizer
+    if looked is None:
+        return manifest.kind.value
+    return f"{manifest.kind.value}: {looked.tool}, {count(len(looked.fixtures))} of {plural(looked.of, 'fixture')}"
 
 
 def slice_name(name: str) -> str:
