@@ -23,7 +23,7 @@ from reportgen.model.plan import Plan
 from reportgen.model.result import Result
 from reportgen.publish import verify
 from reportgen.publish.attempt_checks import attempt_findings
-from reportgen.publish.downloads import RESULTS, ZIP, csv_text, joined
+from reportgen.publish.downloads import RESULTS, ZIP, csv_text, joined, study_tables_of
 from reportgen.publish.unpacking import BROKEN
 from reportgen.publish.verify_evidence import header_contradictions
 from reportgen.scoring import score
@@ -46,6 +46,7 @@ def record_findings(folder: Path) -> list[str]:
         *findings,
         *_until_refused(folder, _tables(folder, record)),
         *_until_refused(folder, _results(folder, record)),
+        *_until_refused(folder, _study(folder, record)),
     ]
 
 
@@ -86,6 +87,13 @@ def _tables(folder: Path, record: Record) -> Iterator[str]:
         if not read_table(name, folder / f"{name}.parquet", ORIGIN).equals(sealed):
             yield f"{name}.parquet: does not hold the rows of the sealed attempts"
         yield from _csv(folder / f"{name}.csv", sealed)
+
+
+def _study(folder: Path, record: Record) -> Iterator[str]:
+    """Hold the tables of an A/A study against the sealed rows."""
+    for name, data in study_tables_of(record, score(record)).items():
+        if not (folder / name).is_file() or (folder / name).read_bytes() != data:
+            yield f"{name}: does not hold what follows from the rows of the sealed attempts"
 
 
 def _csv(path: Path, sealed: pa.Table) -> Iterator[str]:

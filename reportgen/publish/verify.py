@@ -32,6 +32,7 @@ from reportgen.publish.verify_intervals import Facts
 from reportgen.publish.verify_null_study import STUDY_LISTS, recompute_study
 from reportgen.publish.verify_numbers import recompute
 from reportgen.publish.verify_series import matrix_contradictions, row_contradictions
+from reportgen.publish.verify_study_tables import study_contradictions
 
 SCHEMA_VERSION = 1
 TOLERANCE = 1e-12
@@ -345,7 +346,9 @@ def findings_of(folder: Path) -> Iterator[str]:
         if manifest["kind"] == "timing":
             for line in matrix_contradictions(plan, manifest, scored_rows(own)):
                 yield f"batches.csv: attempt {path.name}, {line}"
-    yield from differences(results, results_of(batches, checks, plan, manifests), "results.json")
+    computed = results_of(batches, checks, plan, manifests)
+    yield from differences(results, computed, "results.json")
+    yield from study_contradictions(folder, computed["null_study"], batches, manifests)
 
 
 def check_folder(folder: Path) -> list[str]:
