@@ -132,9 +132,11 @@ def reopen(
     """
     name = file.path.stem
     try:
+        if not _is_of(file.read(), token):
+            return Reopening(name)  # without waiting for the guards of another run
         with file.locked():
             state = file.read()
-            if state is None or state.token != token:
+            if state is None or not _is_of(state, token):
                 return Reopening(name)
             return _reopen(file, state, owned, _Teller(say, file), accept=accept)
     except ReportgenError as fault:
@@ -164,6 +166,10 @@ def _reopen(
     file.clear()
     say("service reopened", service=service.name)
     return Reopening(service.name, reopened=True)
+
+
+def _is_of(state: WindowState | None, token: str) -> bool:
+    return state is not None and state.token == token
 
 
 def _changed(service: Service, before: Identity) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -195,6 +196,11 @@ def _measure(campaign: Campaign | Sanitizing, guard: Guard, services: Sequence[S
         return leave_open(journal, fault)
     except OSError as fault:
         return leave_open(journal, _refused(journal.folder, fault))
+    except BaseException as fault:
+        with suppress(RecordError):
+            journal.event("failed", fault=type(fault).__name__)
+        journal.close()
+        raise
 
 
 def _refused(folder: Path, fault: OSError) -> ReportgenError:

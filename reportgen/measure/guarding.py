@@ -55,7 +55,9 @@ def clean(
     files = reversed(state_files(guarding))
     done = [reopen(file, record.token, ownership.end_all, say, accept=file.path.stem in accept) for file in files]
     left = ownership.end_all()
-    if not left:
+    if not left and not ownership.contexts_told:
+        _said(say, "nothing owned left", contexts="the driver does not tell")
+    elif not left:
         _said(say, "nothing owned left")
     return Cleaned(left, done)
 
@@ -204,9 +206,9 @@ def events_of(runs: Path, record: GuardRecord) -> Iterator[Say]:
         yield journal.event
 
 
-def _said(say: Say, name: str) -> None:
+def _said(say: Say, name: str, **facts: Any) -> None:
     try:
-        say(name)
+        say(name, **facts)
     except (ReportgenError, OSError):
         return
 

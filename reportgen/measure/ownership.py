@@ -50,6 +50,11 @@ class Ownership:
         Ids of the processes with a context on the device as its driver lists them, ``None`` if it does not tell.
     contexts_before:
         The same as it was before the run; contexts that were there already are not its own.
+
+    Attributes
+    ----------
+    contexts_told:
+        Whether the driver told of contexts when it was last asked.
     """
 
     marks: frozenset[str]
@@ -61,6 +66,7 @@ class Ownership:
 
     def __post_init__(self) -> None:
         self._seen: dict[int, Owned] = {}
+        self.contexts_told = True
 
     def find(self) -> list[Owned]:
         """List what is alive, by process id. A zombie counts where this process is the one that must collect it."""
@@ -113,7 +119,8 @@ class Ownership:
 
     def _contexts_left(self) -> list[int]:
         """Contexts of what was seen, and new ones of processes unknown here, as a container's driver lists them."""
-        listed = self.contexts() if self.contexts is not None else None
+        listed = self.contexts() if self.contexts is not None else []
+        self.contexts_told = listed is not None
         new = set(listed or []) - self.contexts_before
         return sorted(pid for pid in new if pid in self._seen or read_stat(pid) is None)
 

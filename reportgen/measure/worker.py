@@ -37,6 +37,7 @@ from reportgen.measure.rig import Rig
 from reportgen.measure.timing import now_s, time_blocks
 
 PR_SET_PDEATHSIG = 1
+MOST_KILLABLE = "1000"
 
 
 def main(arguments: list[str]) -> int:
@@ -171,6 +172,8 @@ def _die_with_parent() -> None:
         raise InputError(f"cannot be tied to its parent: {os.strerror(ctypes.get_errno())}", where="worker")
     if os.getppid() != parent or parent == 1:
         os.kill(os.getpid(), signal.SIGKILL)
+    # Where memory runs out, the kernel is to choose this process, not a guard nor the service beside it.
+    Path("/proc/self/oom_score_adj").write_text(MOST_KILLABLE, encoding="ascii")
 
 
 if __name__ == "__main__":

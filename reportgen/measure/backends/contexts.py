@@ -13,6 +13,10 @@ def contexts_on(backend: str, device_id: str) -> list[int] | None:
     if backend != CUDA or not device_id:
         return []
     try:
-        return Gpu(open_nvml(), device_id).compute_processes()
+        library = open_nvml()
     except InputError:
+        return None
+    try:
+        return Gpu(library, device_id).compute_processes()
+    except library.NVMLError:
         return None

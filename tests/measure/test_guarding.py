@@ -1,0 +1,196 @@
+"""What a run does by itself when something goes wrong in its own process, beside a live service."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from reportgen.archive.load import load_attempt, scan_attempts
+from reportgen.errors import FindingError, InputError, RecordError
+from reportgen.measure.admission import close
+from reportgen.measure.backends import contexts
+from reportgen.measure.guard_files import guard_file, state_file
+from reportgen.measure.guarding import Guard, new_record
+from reportgen.measure.marks import mark_as, own_mark
+from reportgen.measure.recovery import recover
+from reportgen.model.record import Status
+from tests.measure.lab import Lab
+from tests.measure.serving import LiveService, Window
+
+
+@pytest.fixture
+def service(lab: Lab, tmp_path: Path) -> Iterator[LiveService]:
+    """Serve beside the lab, which declares it."""
+    folder = tmp_path / "service"
+    folder.mkdir()
+    live = LiveService(folder)
+    live.start()
+    lab.write(backend="fake", repetitions=1)
+    declare(lab, live)
+    yield live
+    live.end()
+
+
+def declare(lab: Lab, live: LiveService, more: str = "") -> None:
+    """Write the lab's settings."""
+    (lab.root / "reportgen.toml").write_text(f"[[service]]\n{more}{live.toml(idle_deadline_s=0.1)}", "utf-8")
+
+
+def nothing_is_written_down(lab: Lab) -> bool:
+    """Whether no guard has anything left to do."""
+    return not list(lab.project.guarding.rglob("*.json"))
+
+
+@pytest.mark.parametrize("phase", ["build", "references", "calibration", "repetition", "sealing"])
+def test_an_exception_in_the_operator_reopens_the_service(lab: Lab, service: LiveService, phase: str) -> None:
+    """Here the program that watches raises; what was measured is readable and says so."""
+
+    def fail(name: str, detail: str) -> None:
+        del detail
+        if name == phase:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        lab.run(at_phase=fail)
+    assert (False, True) == (service.status()["closed"], nothing_is_written_down(lab))
+    attempts, faults = scan_attempts(lab.project.runs)
+    assert ([], phase in ("calibration", "repetition", "sealing")) == (faults, bool(attempts))
+    for attempt in attempts:
+        assert Status.ABORTED == attempt.status
+        assert {"failed", "service reopened"} <= {event.event for event in attempt.events}
+        assert {"calibration": 0, "repetition": 1, "sealing": 2}[phase] == len(attempt.repetitions)
+
+
+def test_a_service_closed_by_someone_else_is_misuse_before_anything_is_built(lab: Lab, service: LiveService) -> None:
+    """Nothing is archived, and it stays as it was."""
+    service.post("/close")
+    with pytest.raises(InputError, match="is closed to new requests already"):
+        lab.run()
+    assert ([], False, True) == (lab.seen.phases, lab.project.runs.exists(), service.status()["closed"])
+    assert nothing_is_written_down(lab)
+
+
+def test_a_service_that_never_becomes_idle_leaves_an_attempt_to_resume(lab: Lab, service: LiveService) -> None:
+    """Nothing was measured beside its requests; later the attempt is completed."""
+    service.control(requests=1)
+    outcome = lab.run()
+    assert (1, "service inference: did not become idle within 0.1 s") == (outcome.exit_status, outcome.sentence)
+    assert (False, True) == (service.status()["closed"], nothing_is_written_down(lab))
+    assert outcome.path is not None
+    assert Status.ABORTED == load_attempt(outcome.path).status
+    service.control()
+    assert Status.SCORED == lab.run(resume=outcome.path.name.removesuffix(".partial")).status
+
+
+def test_a_service_of_other_devices_is_left_alone(lab: Lab, service: LiveService) -> None:
+    """It is not even asked."""
+    declare(lab, service, 'devices = ["fake-1"]\n')
+    assert Status.SCORED == lab.run(device="0").status
+    assert [] == service.status()["calls"]
+    assert Status.SCORED == lab.run(device="1").status
+    assert ["/close", "/open"] == service.status()["calls"]
+
+
+def test_a_service_that_cannot_be_found_is_one_line(lab: Lab, service: LiveService) -> None:
+    """Nothing was measured."""
+    service.kill()
+    with pytest.raises(FindingError, match=r"service inference: its process \d+ does not run; start the service"):
+        lab.run()
+    assert [] == lab.seen.phases
+
+
+def test_a_window_left_by_a_dead_run_is_refused_until_recover(lab: Lab, service: LiveService) -> None:
+    """Its guards had process ids that others may have by now: start times tell. A second recover finds nothing."""
+    window = Window(lab.project.guarding)
+    dead = mark_as(own_mark().pid, own_mark().started_ticks - 1)
+    leave_closed(window, service)
+    state = window.file.read()
+    assert state is not None
+    window.file.write(replace(state, guards=[dead]))
+    with pytest.raises(InputError, match=r"was left at step 'measuring' by attempt .* run `reportgen recover` first"):
+        lab.run()
+    assert [("service", True)] == [(one.kind, one.mended) for one in recover(lab.project)]
+    assert (False, []) == (service.status()["closed"], recover(lab.project))
+
+
+def test_a_run_of_another_machine_is_said_and_left_alone(lab: Lab, service: LiveService) -> None:
+    """Its processes cannot be looked into; its service stays closed."""
+    window = Window(lab.project.guarding)
+    leave_closed(window, service)
+    state = window.file.read()
+    assert state is not None
+    there = replace(own_mark(), host="another")
+    window.file.write(replace(state, guards=[there]))
+    (found,) = recover(lab.project)
+    assert (False, True) == (found.mended, "on another cannot be looked into from here" in found.sentence)
+    assert service.status()["closed"]
+
+
+def test_a_file_of_the_guards_that_is_damaged_is_named(lab: Lab) -> None:
+    """It is not passed over."""
+    state_file(lab.project.guarding, "inference").write(None)  # type: ignore[arg-type]
+    (found,) = recover(lab.project)
+    assert ("file", "inference.json", False) == (found.kind, found.name, found.mended)
+    assert str(lab.project.guarding / "admission" / "inference.json") in found.sentence
+
+
+def test_vouching_for_what_is_not_closed_is_misuse(lab: Lab) -> None:
+    """The line names the service."""
+    with pytest.raises(InputError, match="service inference: is not closed by any run"):
+        recover(lab.project, frozenset({"inference"}))
+
+
+def test_a_guard_that_cannot_write_down_who_guards_starts_nothing(lab: Lab) -> None:
+    """Here a file stands where the folder should be."""
+    lab.write(backend="fake", repetitions=1)
+    lab.project.guarding.write_text("in the way", "utf-8")
+    with pytest.raises(RecordError, match="cannot be written"):
+        lab.run()
+    assert [] == lab.seen.phases
+
+
+def test_a_guards_file_lasts_as_long_as_the_run(tmp_path: Path) -> None:
+    """It is there before anything is started and gone when nothing is left."""
+    guard = Guard(tmp_path, new_record("doubling"))
+    with guard:
+        record = guard_file(tmp_path, guard.token).read()
+        assert record is not None
+        assert ([own_mark()], "doubling") == (record.guards, record.experiment)
+    assert guard_file(tmp_path, guard.token).read() is None
+
+
+def test_the_kernel_ends_a_worker_first_where_memory_runs_out(lab: Lab) -> None:
+    """Neither a guard nor the service beside it: any process may make itself the first choice."""
+    program = (lab.folder / "experiment.py").read_text("utf-8")
+    seen = lab.root / "score"
+    reads = f"    open({str(seen)!r}, 'w').write(open('/proc/self/oom_score_adj').read())\n"
+    head = "def reference(fixture, inputs):\n"
+    lab.write(backend="fake", repetitions=1, program=program.replace(head, head + reads))
+    assert Status.SCORED == lab.run().status
+    assert "1000\n" == seen.read_text("ascii")
+
+
+class Library:
+    """A driver's library that knows no such device, or cannot be asked."""
+
+    class NVMLError(Exception):
+        """What it raises."""
+
+    def nvmlDeviceGetHandleByUUID(self, uuid: str) -> None:  # noqa: N802 - the library's name
+        """Know nothing."""
+        raise self.NVMLError(errno.ENODEV, uuid)
+
+
+def test_a_driver_that_cannot_be_asked_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That is something else than that there are no contexts; a CPU has none."""
+    monkeypatch.setattr(contexts, "open_nvml", Library)
+    assert (None, []) == (contexts.contexts_on("cuda", "GPU-0"), contexts.contexts_on("native", "cpu-0"))
+
+
+def leave_closed(window: Window, service: LiveService) -> None:
+    """Close the service as a run does that then dies."""
+    close(window.file, service.declared(), window.holder, window.say, lambda: None)
