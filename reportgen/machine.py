@@ -91,7 +91,17 @@ def result(scored: Result) -> dict[str, Any]:
         ],
         "gates": [_pick(gate, _GATE) for gate in scored.gates],
         "noise": [_pick(noise, _NOISE) for noise in scored.noise],
+        **_study(scored),
     }
+
+
+def _study(scored: Result) -> dict[str, Any]:
+    """Sum up an A/A study by way of measuring, where the record has one."""
+    study = scored.null_study
+    if study is None:
+        return {}
+    parts = {"modes": study.modes, "harnesses": study.harnesses, "bar": study.bar}
+    return {"null_study": msgspec.to_builtins(parts)}
 
 
 def outcome(finished: RunOutcome) -> dict[str, Any]:

@@ -153,7 +153,7 @@ def read_experiment(folder: ExperimentFolder) -> Experiment:
 def _decode(path: Path, kind: type[T]) -> T:
     try:
         return msgspec.toml.decode(path.read_bytes(), type=kind)
-    except (OSError, UnicodeDecodeError, RecursionError, msgspec.MsgspecError) as fault:
+    except (OSError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as fault:
         raise InputError(f"cannot be read: {fault}", where=str(path), remedy=_remedy(str(fault))) from fault
 
 

@@ -15,6 +15,7 @@ from reportgen import machine
 from reportgen.archive import layout
 from reportgen.archive.select import records, standing
 from reportgen.model.experiment import Mode
+from reportgen.model.null_study import HarnessSummary, ModeSummary, NullStudy
 from reportgen.model.plan import Plan
 from reportgen.model.result import ComparisonResult, GateOutcome, Promotion, Result, Verdict
 from reportgen.publish import wording
@@ -99,10 +100,11 @@ def result(scored: Result, attempts: Sequence[Attempt]) -> RenderableType:
     ]
     if any(one.manifest.device.kind == "simulated" for one in attempts):
         head.append(Text(wording.SIMULATED, style="bold red"))
-    slices = dict.fromkeys(one.slice for one in scored.comparisons)
+    slices = dict.fromkeys(one.slice for one in scored.comparisons if one.role != "null")
     tables = [verdict_table(scored, name) for name in slices]
     gates = [gate_table(scored)] if scored.gates else []
-    return Group(*head, Text(wording.DIRECTION), *tables, *gates, _noise(scored))
+    study = [study_table(scored.null_study)] if scored.null_study else []
+    return Group(*head, Text(wording.DIRECTION), *tables, *gates, _noise(scored), *study)
 
 
 def verdict_table(scored: Result, name: str) -> Table:
@@ -132,6 +134,28 @@ def verdict_table(scored: Result, name: str) -> Table:
             ),
         )
     return table
+
+
+def study_table(study: NullStudy) -> Table:
+    """Lay out an A/A study, one row a way of measuring; verdicts rest on mode process alone."""
+    table = _table("way of measuring", "comparisons", "false alarms", "nominal", "median error", "95% within", "widest")
+    table.title = "identical code against itself (verdicts rest on fresh processes alone)"
+    for column in table.columns[1:]:
+        column.justify, column.no_wrap = "right", True
+    for mode in study.modes:
+        alarms = f"{mode.alarms} ({wording.percent(mode.alarm_share)})" if mode.comparisons else "-"
+        nominal = wording.percent(mode.nominal_share) if mode.comparisons else "-"
+        table.add_row(wording.WAYS[mode.mode], str(mode.comparisons), alarms, nominal, *_errors(mode))
+    for harness in study.harnesses:
+        table.add_row(harness.harness, str(harness.ratios), "no interval", "", *_errors(harness))
+    bar = ", ".join(part.name.replace("_", " ") for part in study.bar if not part.passes)
+    table.caption = f"bar missed: {bar}" if bar else "bar passed"
+    table.caption_justify = "left"
+    return table
+
+
+def _errors(line: ModeSummary | HarnessSummary) -> list[str]:
+    return [wording.error(value, plain=True) for value in (line.error_median, line.error_p95, line.error_widest)]
 
 
 def gate_table(scored: Result) -> Table:

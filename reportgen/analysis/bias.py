@@ -131,19 +131,19 @@ def bar_of(plan: Plan, process: ModeSummary, kernels: Sequence[KernelBias]) -> l
     return [
         BarPart(
             name="comparisons",
-            limit=FEWEST_COMPARISONS,
-            found=process.comparisons,
+            limit=float(FEWEST_COMPARISONS),
+            found=float(process.comparisons),
             passes=process.comparisons >= FEWEST_COMPARISONS,
         ),
-        BarPart(name="nulls_a_baseline", limit=MOST_NULLS, found=nulls, passes=nulls <= MOST_NULLS),
+        BarPart(name="nulls_a_baseline", limit=float(MOST_NULLS), found=float(nulls), passes=nulls <= MOST_NULLS),
         BarPart(
             name="false_alarms",
-            limit=allowed,
-            found=process.alarms,
+            limit=float(allowed),
+            found=float(process.alarms),
             passes=process.comparisons > 0 and process.alarms <= allowed,
         ),
         BarPart(name="error_p95", limit=MOST_ERROR, found=error, passes=error is not None and error <= MOST_ERROR),
-        BarPart(name="kernels_beyond", limit=0, found=unknown, passes=bool(kernels) and not unknown),
+        BarPart(name="kernels_beyond", limit=0.0, found=float(unknown), passes=bool(kernels) and not unknown),
     ]
 
 

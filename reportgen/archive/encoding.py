@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import tomllib
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,6 +13,10 @@ import tomli_w
 from reportgen.errors import RecordError, SchemaVersionError
 
 T = TypeVar("T")
+_LONGEST_FAULT = 300  # a fault may quote what it found, and that may be a whole file
+
+# A number of 5,000 digits is a ValueError of its own, a float beyond all floats an OverflowError, brackets without end a RecursionError.
+UNREADABLE = (ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
 
 
 def encode_json(noun: Any) -> bytes:
@@ -41,7 +46,7 @@ def decode_json(data: bytes, kind: type[T], newest: int, where: str) -> T:
     """
     try:
         plain = msgspec.json.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
+    except UNREADABLE as fault:
         raise damaged(where, fault) from fault
     return _convert(plain, kind, newest, where)
 
@@ -50,7 +55,7 @@ def decode_toml(data: bytes, kind: type[T], newest: int, where: str) -> T:
     """Noun of type ``kind`` out of TOML ``data``; raises as :func:`decode_json` does."""
     try:
         plain = tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as fault:
+    except UNREADABLE as fault:
         raise damaged(where, fault) from fault
     return _convert(plain, kind, newest, where)
 
@@ -61,9 +66,11 @@ def read_bytes(path: Path) -> bytes:
     Raises
     ------
     RecordError
-        It is missing or cannot be read.
+        It is missing, cannot be read, or is a pipe or a device, which might never end.
     """
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise RecordError("is no plain file", where=str(path), remedy="restore the record from a copy")
         return path.read_bytes()
     except FileNotFoundError as fault:
         raise RecordError("is missing", where=str(path), remedy="restore the record from a copy") from fault
@@ -97,7 +104,11 @@ def check_version(found: object, newest: int, where: str) -> None:
 
 def damaged(where: str, fault: Exception) -> RecordError:
     """Error for a file of a record that cannot be understood."""
-    return RecordError(f"is damaged: {fault}", where=where, remedy="restore the record from a copy")
+    return RecordError(f"is damaged: {_short(str(fault))}", where=where, remedy="restore the record from a copy")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_FAULT else f"{text[:_LONGEST_FAULT]} ..."
 
 
 def _convert(plain: Any, kind: type[T], newest: int, where: str) -> T:
@@ -106,7 +117,7 @@ def _convert(plain: Any, kind: type[T], newest: int, where: str) -> T:
     check_version(plain.get("schema_version"), newest, where)
     try:
         return msgspec.convert(plain, kind)
-    except msgspec.ValidationError as fault:
+    except UNREADABLE as fault:
         raise damaged(where, fault) from fault
 
 

@@ -21,6 +21,7 @@ import msgspec
 from reportgen.archive import layout
 from reportgen.archive.durable import refused, sync_folder, sync_tree, write_durable
 from reportgen.archive.encoding import (
+    UNREADABLE,
     check_version,
     damaged,
     decode_json,
@@ -31,11 +32,21 @@ from reportgen.archive.encoding import (
     read_bytes,
 )
 from reportgen.archive.lines import append_line, cut, read_growing
-from reportgen.archive.rows import check_rows
+from reportgen.archive.rows import check_rows, check_types
 from reportgen.errors import InputError, RecordError
 from reportgen.model import plan as plan_model
 from reportgen.model.plan import Plan
-from reportgen.model.record import SCHEMA_VERSION, Device, Event, Kind, Provenance, Repetition, Sanitizer
+from reportgen.model.record import (
+    SCHEMA_VERSION,
+    Device,
+    Event,
+    Kind,
+    Provenance,
+    Repetition,
+    Sanitizer,
+    check_moment,
+    check_name,
+)
 
 
 class OpenHeader(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +69,10 @@ class OpenHeader(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, Any]
     reportgen: str
     sanitizer: Sanitizer | None = None
+
+    def __post_init__(self) -> None:
+        check_moment("started_at", self.started_at)
+        check_name("experiment", self.experiment)
 
 
 class JournalLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -251,16 +266,19 @@ def decode_event(line: bytes, where: str) -> Event:
 def _decode_repetition(line: bytes, where: str) -> Repetition:
     try:
         kept = msgspec.json.decode(line, type=JournalLine)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
+    except UNREADABLE as fault:
         raise damaged(where, fault) from fault
     check_version(kept.schema_version, SCHEMA_VERSION, where)
     text = bytes(kept.repetition)
     if hashlib.sha256(text).hexdigest() != kept.sha256:
         raise damaged(where, ValueError("its text does not have the SHA-256 noted in it"))
     try:
-        return msgspec.json.decode(text, type=Repetition)
-    except msgspec.MsgspecError as fault:
+        repetition = msgspec.json.decode(text, type=Repetition)
+        check_types("batches", repetition.batches)
+        check_types("checks", repetition.checks)
+    except UNREADABLE as fault:
         raise damaged(where, fault) from fault
+    return repetition
 
 
 def _open_locked(path: Path) -> FileIO:

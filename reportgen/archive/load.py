@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 
 import pandas as pd
@@ -73,12 +74,17 @@ class Attempt:
         """What each process drew and saw."""
         if self.sealed:
             return read_finished(self.path / layout.REPETITIONS, _decode_facts)
-        return tuple(facts_of(repetition) for repetition in _in_order(read_journal(self.path)))
+        return tuple(map(facts_of, self._measured))
+
+    @cached_property
+    def _measured(self) -> list[Repetition]:
+        """Whole repetitions of an open attempt, in order."""
+        return sorted(read_journal(self.path).repetitions, key=attrgetter("repetition"))
 
     def _table(self, name: str, file: str) -> pa.Table:
         if self.sealed:
             return read_table(name, self.path / file)
-        return to_table(name, [row for one in _in_order(read_journal(self.path)) for row in getattr(one, name)])
+        return to_table(name, [row for one in self._measured for row in getattr(one, name)])
 
 
 def load_attempt(path: Path) -> Attempt:
@@ -201,6 +207,7 @@ def aborted_manifest(contents: JournalContents, reason: str = "") -> Manifest:
 
 def _load_open(path: Path) -> Attempt:
     contents = read_journal(path)
+    _check_id(contents.header.id, path, path / layout.HEADER)
     notes = read_notes(path)
     return Attempt(
         path=path,
@@ -216,14 +223,14 @@ def _load_sealed(path: Path) -> Attempt:
     manifest_file, plan_file = path / layout.MANIFEST, path / layout.PLAN
     manifest = decode_json(read_bytes(manifest_file), Manifest, SCHEMA_VERSION, str(manifest_file))
     plan = decode_toml(read_bytes(plan_file), Plan, plan_model.SCHEMA_VERSION, str(plan_file))
-    if manifest.id != path.name:
-        raise RecordError(f"belongs to attempt {manifest.id!r}", where=str(manifest_file), remedy="name the folder so")
+    _check_id(manifest.id, path, manifest_file)
     events = read_finished(path / layout.EVENTS, decode_event)
     return Attempt(path=path, sealed=True, manifest=manifest, plan=plan, events=events, notes=read_notes(path))
 
 
-def _in_order(contents: JournalContents) -> list[Repetition]:
-    return sorted(contents.repetitions, key=lambda repetition: repetition.repetition)
+def _check_id(claimed: str, path: Path, holder: Path) -> None:
+    if claimed != layout.attempt_id_of(path):
+        raise RecordError(f"belongs to attempt {claimed[:80]!r}", where=str(holder), remedy="name the folder so")
 
 
 def _decode_facts(line: bytes, where: str) -> RepetitionFacts:

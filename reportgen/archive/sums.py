@@ -67,6 +67,8 @@ def check_sums(folder: Path, beside: Collection[str] = ()) -> list[str]:
     for name in sorted(set(sums) & set(present)):
         if (folder / name).is_symlink():
             findings.append(f"{name}: is a link, not a file")
+        elif not (folder / name).is_file():
+            findings.append(f"{name}: is a device or a pipe, not a file")
         elif sha256_of(folder / name) != sums[name]:
             findings.append(f"{name}: does not have the SHA-256 listed in {layout.SUMS}")
     return findings

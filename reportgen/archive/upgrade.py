@@ -16,7 +16,7 @@ import tomli_w
 
 from reportgen.archive import layout
 from reportgen.archive.durable import refused
-from reportgen.archive.encoding import check_version, damaged, encode_json, encode_json_pretty, read_bytes
+from reportgen.archive.encoding import UNREADABLE, check_version, damaged, encode_json, encode_json_pretty, read_bytes
 from reportgen.archive.load import attempt_folders
 from reportgen.archive.sums import sums_of
 from reportgen.errors import InputError, SchemaVersionError
@@ -112,7 +112,7 @@ def _step_by_step(path: Path, text: bytes) -> tuple[bytes, bool]:
 def _decode(path: Path, text: bytes) -> Document:
     try:
         document = tomllib.loads(text.decode()) if path.suffix == ".toml" else msgspec.json.decode(text)
-    except (ValueError, msgspec.MsgspecError) as fault:
+    except UNREADABLE as fault:
         raise damaged(str(path), fault) from fault
     if not isinstance(document, dict):
         raise damaged(str(path), ValueError("holds no object"))

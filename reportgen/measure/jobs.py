@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -29,6 +31,7 @@ from reportgen.model.experiment import Arm, Harness, Role
 from reportgen.model.plan import Plan, PlanFixture
 from reportgen.units import BYTES_PER_MIB, NS_PER_MS
 
+MOST_LISTED = 64
 UNCHECKED = frozenset({Role.CEILING, Role.FLOOR})
 
 
@@ -195,8 +198,16 @@ class Bench:
 
 
 def layout_facts(layout: Layout) -> dict[str, Any]:
-    """Say what was drawn, as the record keeps it."""
-    return asdict(layout)
+    """Say what was drawn, as the record keeps it: lists of buffers beyond ``MOST_LISTED``, which the seed gives again, by their hash."""
+    facts = asdict(layout)
+    for drawn in (facts["buffers"], facts["padding_bytes"]):
+        drawn.update({fixture: _hashed(items) for fixture, items in drawn.items() if len(items) > MOST_LISTED})
+    return facts
+
+
+def _hashed(items: Sequence[Any]) -> dict[str, Any]:
+    text = json.dumps(items, separators=(",", ":"))
+    return {"count": len(items), "sha256": hashlib.sha256(text.encode()).hexdigest()}
 
 
 def _buffers(fixture: str, layout: Layout) -> list[list[Any]]:

@@ -20,12 +20,12 @@ INPUTS, REFERENCE = "inputs", "reference"
 class References:
     """Files of inputs and references in an attempt's work folder, a folder a fixture.
 
-    Case 0 is what is timed; further cases are other inputs for the same graph, checked only.
+    Case 0 is what is timed; further cases are other inputs for the same graph, checked only. A job may have any of the
+    attempt's fixtures.
     """
 
     def __init__(self, job: Job) -> None:
         self._root = Path(job.work)
-        self._index = {fixture.name: index for index, fixture in enumerate(job.fixtures)}
 
     def save(self, fixture: str, case: int, kind: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, str]:
         """Keep ``inputs`` or a ``reference`` for the attempt's later processes; their hashes."""
@@ -52,7 +52,8 @@ class References:
         return range(1, number)
 
     def _folder(self, fixture: str, case: int, kind: str) -> Path:
-        return self._root / str(self._index[fixture]) / str(case) / kind
+        # A name may be longer than a file's name may be.
+        return self._root / hashlib.sha256(fixture.encode()).hexdigest() / str(case) / kind
 
 
 def make_references(job: Job, channel: Channel) -> None:

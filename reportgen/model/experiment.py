@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -294,8 +295,8 @@ def _check_axis_value(axis: str, value: AxisValue) -> None:
 
 
 def _check_unique(what: str, names: list[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
+    for name, times in Counter(names).items():
+        if times > 1:
             raise ValueError(f"{what} {name!r} is declared twice")
 
 
@@ -353,7 +354,7 @@ def _check_axes_named(what: str, axes: Iterable[str], experiment: Experiment) ->
 def _check_filter(what: str, where: dict[str, list[AxisValue]], experiment: Experiment) -> None:
     _check_axes_named(what, where, experiment)
     for axis, values in where.items():
-        known = list(experiment.axes[axis]) + [extra.values.get(axis) for extra in experiment.fixtures]
+        known = {*experiment.axes[axis], *(extra.values.get(axis) for extra in experiment.fixtures)}
         for value in values:
             if value not in known:
                 raise ValueError(f"{what}: axis {axis!r} has no value {value!r}")

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import enum
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
 SCHEMA_VERSION = 1
+
+
+def check_moment(name: str, text: str) -> None:
+    """Refuse a time that is not ISO 8601 (ValueError)."""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError as fault:
+        raise ValueError(f"{name} {text[:40]!r} is no time in ISO 8601") from fault
+
+
+def check_name(name: str, text: str) -> None:
+    """Refuse an experiment's name that could not be that of a folder (ValueError)."""
+    if text in ("", ".", "..") or "/" in text or not text.isprintable():
+        raise ValueError(f"{name} {text[:40]!r} cannot be the name of a folder")
 
 
 class Kind(enum.StrEnum):
@@ -51,6 +66,10 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True):
     dirty: bool | None = None
     frozen_at: str | None = None
     reason: str = ""
+
+    def __post_init__(self) -> None:
+        if self.frozen_at:
+            check_moment("frozen_at", self.frozen_at)
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -106,6 +125,14 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, Any]
     reportgen: str
     sanitizer: Sanitizer | None = None
+
+    def __post_init__(self) -> None:
+        check_moment("started_at", self.started_at)
+        check_moment("ended_at", self.ended_at)
+        check_name("experiment", self.experiment)
+        for entry in self.left_out:
+            if not isinstance(entry.get("repetition"), int):
+                raise ValueError("left_out: an entry names no repetition by its number")  # noqa: TRY004 - as a decoder reports it
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):

@@ -39,7 +39,7 @@ def lead(record: RecordView) -> Saying:
     promotions = record.result.promotions
     adopted = [one for one in promotions if one.outcome is Promotion.ADOPT]
     if not promotions:
-        return _plain("No candidate was judged.")
+        return _plain(_study_said(record) or "No candidate was judged.")
     if not adopted:
         rewrite = any(one.outcome is Promotion.ADOPT_AS_REWRITE for one in promotions)
         return _plain(REWRITE if rewrite else _nothing_adopted(record))
@@ -50,6 +50,16 @@ def lead(record: RecordView) -> Saying:
     if all(len(found) == len(pieces) for found in places.values()):
         return Saying((Phrase("Yes. "), *_named(places), Phrase(f" {_earns(len(places))} everywhere tested.")))
     return Saying((Phrase("In part. "), *_by_place(places), Phrase(_elsewhere(promotions))))
+
+
+def _study_said(record: RecordView) -> str:
+    """Say what an A/A study came to: false alarms by way of measuring; empty where there is none."""
+    study = record.result.null_study
+    asked = [line for line in study.modes if line.comparisons] if study else []
+    if not asked:
+        return ""
+    said = [f"{wording.of_total(one.alarms, one.comparisons)} with {wording.WAYS[one.mode]}" for one in asked]
+    return f"Of comparisons of identical code, so many are false alarms: {wording.names(said)}."
 
 
 def _plain(text: str) -> Saying:
@@ -105,6 +115,8 @@ def _nothing_adopted(record: RecordView) -> str:
 
 def slices(record: RecordView) -> tuple[SliceAnswer, ...]:
     """Say slice by slice what to do with each candidate, and why; the noise floor stands at the slice's name."""
+    if not record.result.promotions and record.result.null_study is not None:
+        return ()
     return tuple(_slice(record, piece.name) for piece in lookup.slices(record))
 
 

@@ -64,6 +64,7 @@ def build(attempt: AttemptView, frame: Frame, record: RecordView | None, library
             FactGroup("What happened", _facts(attempt)),
             *attempt_tables.groups(attempt.manifest),
         ),
+        modes=attempt_tables.modes(attempt),
         alone_words=REPLICATION if attempt.status is Status.SCORED else BESIDE,
         alone=() if alone is None else _alone(alone),
         checks=checks_table(attempt.checks),

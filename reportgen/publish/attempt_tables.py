@@ -67,13 +67,17 @@ def _said(value: Any) -> str:
 def readings(attempt: AttemptView) -> Table:
     """Show the readings of each repetition: lowest, median and highest over its blocks."""
     kinds = list(dict.fromkeys((line.reading, line.unit) for line in attempt.readings))
+    modes = {one.mode: place for place, one in enumerate(attempt.modes)}
     by_repetition: dict[tuple[str, int], dict[str, ReadingLine]] = {}
     for line in attempt.readings:
-        mode = "" if line.mode == Mode.PROCESS else f"{line.mode} "
-        by_repetition.setdefault((mode, line.repetition), {})[line.reading] = line
+        by_repetition.setdefault((line.mode, line.repetition), {})[line.reading] = line
+    ordered = sorted(by_repetition.items(), key=lambda item: (modes.get(item[0][0], len(modes)), item[0][1]))
     rows = tuple(
-        Row(word(f"{mode}{repetition}"), tuple(_reading(lines.get(kind)) for kind, _ in kinds))
-        for (mode, repetition), lines in sorted(by_repetition.items())
+        Row(
+            word(f"{repetition}" if mode == Mode.PROCESS else f"{mode} {repetition}"),
+            tuple(_reading(lines.get(kind)) for kind, _ in kinds),
+        )
+        for (mode, repetition), lines in ordered
     )
     throttled = wording.names(attempt.throttled)
     return Table(
@@ -92,6 +96,28 @@ def _reading(line: ReadingLine | None) -> Cell:
     low, high = (wording.number(value, decimals=decimals) for value in (line.least, line.most))
     return figure(
         wording.number(line.median, decimals=decimals), line.median, note="" if low == high else f"{low} to {high}"
+    )
+
+
+def modes(attempt: AttemptView) -> Table:
+    """Count an attempt by mode and harness; without rows where there is one mode."""
+    rows = tuple(
+        Row(
+            Cell(wording.WAYS.get(one.mode, "another harness"), note=one.mode),
+            tuple(
+                figure(wording.count(value), value)
+                for value in (one.repetitions, one.left_out, one.batches, one.warmup_batches)
+            ),
+        )
+        for one in attempt.modes
+    )
+    names = ("repetitions that count", "left out", "scored rows", "warm-up rows")
+    return Table(
+        caption="Measured by mode",
+        stub="Way of measuring",
+        columns=tuple(Column(name, figure=True) for name in names),
+        rows=rows if len(rows) > 1 else (),
+        note=attempt.modes_said,
     )
 
 

@@ -15,7 +15,17 @@ from markupsafe import Markup, escape
 from reportgen.errors import InputError
 from reportgen.model.plan import Slice
 from reportgen.model.result import ComparisonResult
-from reportgen.publish import answers, lookup, record_files, tables, wording
+from reportgen.publish import (
+    answers,
+    lookup,
+    record_files,
+    study_charts,
+    study_figures,
+    study_tables,
+    study_values,
+    tables,
+    wording,
+)
 from reportgen.publish.figures import figures
 from reportgen.publish.library import Library, root_of
 from reportgen.publish.markdown import SourcePage, calling_line
@@ -51,6 +61,7 @@ class Bindings:
             "fact": self.fact,
             "floor": self.floor,
             "margin": self.margin,
+            "study": self.study,
             "protocol": self.protocol,
             "experiment": self.experiment,
             "table": self.table,
@@ -146,6 +157,21 @@ class Bindings:
         value = max(record.result.smallest_effect, line.floor)
         return self._figure(record, lookup.noise_anchor(line), value, wording.share(value))
 
+    def study(  # noqa: PLR0913 - each a keyword that a page may say
+        self,
+        what: str,
+        *,
+        mode: str | None = None,
+        kernel: str | None = None,
+        effect: float | None = None,
+        harness: str | None = None,
+        experiment: str | None = None,
+    ) -> Markup:
+        """Say a figure of the record's A/A study, of what the keywords select."""
+        record = self._record(experiment)
+        said = study_values.said(record, what, study_values.Selection(mode, kernel, effect, harness))
+        return self._figure(record, said.anchor, said.value, said.text)
+
     def protocol(self, experiment: str | None = None) -> dict[str, Any]:
         """Give the protocol's constants, as the record froze them or as the experiment declares them."""
         constants = msgspec.to_builtins(self._library.experiment(self._named(experiment)).protocol)
@@ -166,6 +192,8 @@ class Bindings:
     def table(self, kind: str, experiment: str | None = None, where: Where | None = None) -> Markup:
         """Show tables of one kind, one a slice."""
         record = self._record(experiment)
+        if kind in study_tables.KINDS:
+            return self._theme.table(study_tables.KINDS[kind](record, self._root + record.address))
         slices = lookup.matching_slices(record, where or {})
         built = tables.build(kind, record, slices, self._root + record.address)
         return Markup("\n").join(self._theme.table(table) for table in built)
@@ -175,6 +203,8 @@ class Bindings:
     ) -> Markup:
         """Show charts of one kind, one a slice and baseline (or the baseline that ``vs`` names)."""
         record = self._record(experiment)
+        if kind in study_charts.KINDS:
+            return self._theme.figure(study_figures.figure_of(kind, record, (self._library, self._root)))
         slices = lookup.matching_slices(record, where or {})
         drawn = figures(kind, record, slices, vs, (self._library, self._root))
         return Markup("\n").join(self._theme.figure(figure) for figure in drawn)
@@ -189,9 +219,9 @@ class Bindings:
         record = self._record(experiment)
         return Markup('<a href="{}">{}</a>').format(self._root + record.address, text)
 
-    def _figure(self, record: RecordView, anchor: str, value: float, text: str) -> Markup:
+    def _figure(self, record: RecordView, anchor: str, value: float | str, text: str) -> Markup:
         return Markup('<a class="number" href="{}"><data value="{}">{}</data></a>').format(
-            self._href(record, anchor), repr(value), text
+            self._href(record, anchor), value if isinstance(value, str) else repr(value), text
         )
 
     def _href(self, record: RecordView, anchor: str) -> str:

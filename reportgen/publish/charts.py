@@ -81,7 +81,7 @@ class Scale:
         return [round(place * step, 10) for place in range(first, last + 1)]
 
 
-def _layer(mark: str, rows: list[dict[str, Any]], **style: Any) -> Any:
+def layer(mark: str, rows: list[dict[str, Any]], **style: Any) -> Any:
     """Draw marks from rows that hold pixels under ``x``, ``x2``, ``y``, ``y2`` and, for text, ``text``."""
     chart = getattr(alt.Chart(alt.InlineData(values=rows)), f"mark_{mark}")(**style)
     channels: dict[str, Any] = {}
@@ -98,7 +98,8 @@ def _layer(mark: str, rows: list[dict[str, Any]], **style: Any) -> Any:
     return chart.encode(**channels)
 
 
-def _render(layers: Layers, height: int) -> str:
+def render(layers: Layers, height: int) -> str:
+    """Turn layers into the SVG of the drawing library, ``height`` pixels high."""
     # In one constructor: every later change would copy the whole chart with its data.
     figure = alt.LayerChart(
         layer=layers,
@@ -118,7 +119,7 @@ def _finish(
     foot = TOP + row_px * len(chart.rows)
     layers = [*_bands(chart.bands, scale, len(chart.rows)), *_axis(scale, foot, len(chart.rows))]
     layers += [*_names(chart.rows), *marks(chart, scale)]
-    return svg.dress(_render(layers, foot + FOOT), (WIDTH, foot + FOOT), chart)
+    return svg.dress(render(layers, foot + FOOT), (WIDTH, foot + FOOT), chart)
 
 
 def _lanes(rows: int) -> list[tuple[int, int]]:
@@ -132,7 +133,7 @@ def _bands(bands: Sequence[Band], scale: Scale, rows: int) -> Layers:
         narrow = place == len(bands) - 1
         x, x2 = scale(-band.half_width), scale(band.half_width)
         boxes = [{"x": x, "x2": x2, "y": top, "y2": bottom} for top, bottom in _lanes(rows)]
-        layers.append(_layer("rect", boxes, fill=svg.colour("noise" if narrow else "margin")))
+        layers.append(layer("rect", boxes, fill=svg.colour("noise" if narrow else "margin")))
         layers.append(_label_band(band, scale(0), 10 + 15 * place))
     return layers
 
@@ -145,7 +146,7 @@ def _label_band(band: Band, zero: float, y: float) -> Any:
     elif zero < 80:  # noqa: PLR2004 - half of the longest name, in pixels
         align, x = "left", SIDE
     row = {"x": x, "y": y, "text": band.label}
-    return _layer("text", [row], align=align, fontSize=SMALL, color=svg.colour("quiet"), baseline="middle")
+    return layer("text", [row], align=align, fontSize=SMALL, color=svg.colour("quiet"), baseline="middle")
 
 
 def _axis(scale: Scale, foot: int, rows: int) -> Layers:
@@ -160,11 +161,11 @@ def _axis(scale: Scale, foot: int, rows: int) -> Layers:
     quiet = {"fontSize": SMALL, "color": svg.colour("quiet"), "baseline": "middle"}
     zero = [{"x": scale(0), "y": top, "y2": bottom} for top, bottom in _lanes(rows)]
     return [
-        _layer("rule", lines, color=svg.colour("grid"), strokeWidth=1),
-        _layer("rule", zero, color=svg.colour("zero"), strokeWidth=1.5),
-        _layer("text", texts, align="center", **quiet),
-        _layer("text", ends, align="left", **quiet),
-        _layer("text", more, align="right", **quiet),
+        layer("rule", lines, color=svg.colour("grid"), strokeWidth=1),
+        layer("rule", zero, color=svg.colour("zero"), strokeWidth=1.5),
+        layer("text", texts, align="center", **quiet),
+        layer("text", ends, align="left", **quiet),
+        layer("text", more, align="right", **quiet),
     ]
 
 
@@ -176,8 +177,8 @@ def _names(rows: Sequence[IntervalRow | StripRow]) -> Layers:
     ]
     text = {"fontSize": NORMAL, "baseline": "middle"}
     return [
-        _layer("text", names, align="left", color=svg.colour("ink"), **text),
-        _layer("text", labels, align="right", **text),
+        layer("text", names, align="left", color=svg.colour("ink"), **text),
+        layer("text", labels, align="right", **text),
     ]
 
 
@@ -193,11 +194,11 @@ def _interval_marks(chart: IntervalChart, scale: Scale) -> Layers:
             heads.append({"x": scale(row.headline), "y": y - 8, "y2": y + 8, "colour": colour})
     layers: Layers = []
     if bars:
-        layers.append(_layer("rule", bars, strokeWidth=3))
+        layers.append(layer("rule", bars, strokeWidth=3))
     if heads:
-        layers.append(_layer("rule", heads, strokeWidth=1.5))
+        layers.append(layer("rule", heads, strokeWidth=1.5))
     if dots:
-        layers.append(_layer("circle", dots, size=70, opacity=1))
+        layers.append(layer("circle", dots, size=70, opacity=1))
     return layers
 
 
@@ -213,9 +214,9 @@ def _strip_marks(chart: StripChart, scale: Scale) -> Layers:
             heads.append({"x": scale(row.headline), "y": y - 9, "y2": y + 9, "colour": colour})
     layers: Layers = []
     if dots:
-        layers.append(_layer("point", dots, size=36, filled=False, strokeWidth=1.5))
+        layers.append(layer("point", dots, size=36, filled=False, strokeWidth=1.5))
     if heads:
-        layers.append(_layer("rule", heads, strokeWidth=1.5))
+        layers.append(layer("rule", heads, strokeWidth=1.5))
     return layers
 
 
@@ -229,8 +230,8 @@ def _draw_processes(chart: ProcessChart) -> str:
     height = PROCESS_ROW * len(chart.rows) + 26
     said = f"each row: {wording.number(reach)} points of percent either side of the estimate"
     foot = [{"x": SIDE, "y": height - 12, "text": said}]
-    layers.append(_layer("text", foot, align="left", fontSize=SMALL, color=svg.colour("quiet"), baseline="middle"))
-    return svg.dress(_render(layers, height), (WIDTH, height), chart)
+    layers.append(layer("text", foot, align="left", fontSize=SMALL, color=svg.colour("quiet"), baseline="middle"))
+    return svg.dress(render(layers, height), (WIDTH, height), chart)
 
 
 def _process_row(row: ProcessRow, place: int, reach: float) -> Layers:
@@ -248,12 +249,12 @@ def _process_row(row: ProcessRow, place: int, reach: float) -> Layers:
     name = [{"x": SIDE, "y": top + 9, "text": row.arm}]
     label = [{"x": WIDTH - SIDE, "y": top + 9, "text": row.label}]
     layers = [
-        _layer("rect", [box], fill=svg.colour("margin")),
-        _layer("rule", [line], color=svg.colour("zero"), strokeWidth=1),
-        _layer("text", name, align="left", color=svg.colour("ink"), **text),
-        _layer("text", label, align="right", color=svg.colour("quiet"), **text),
+        layer("rect", [box], fill=svg.colour("margin")),
+        layer("rule", [line], color=svg.colour("zero"), strokeWidth=1),
+        layer("text", name, align="left", color=svg.colour("ink"), **text),
+        layer("text", label, align="right", color=svg.colour("quiet"), **text),
     ]
     if dots:
-        layers.append(_layer("line", dots, color=colour, strokeWidth=1))
-        layers.append(_layer("circle", dots, color=colour, size=40, opacity=1))
+        layers.append(layer("line", dots, color=colour, strokeWidth=1))
+        layers.append(layer("circle", dots, color=colour, size=40, opacity=1))
     return layers

@@ -106,13 +106,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart: inline SVG that follows the page's colours, its address as a file, and its numbers beside it."""
+    """A chart: inline SVG that follows the page's colours, its address as a file, its numbers beside it, their files (``data``)."""
 
     anchor: str
     caption: str
     svg: Markup
     href: str
     table: Table | None
+    data: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -196,6 +197,7 @@ class RecordLine:
     date: str
     batches: str
     zip_href: str
+    modes: str = ""
 
 
 @dataclass(frozen=True)
@@ -241,6 +243,9 @@ class RecordPage:
     attempts: Table
     replications: tuple[Table, ...]
     downloads: tuple[Download, ...]
+    study: tuple[Table, ...] = ()
+    study_figures: tuple[Figure, ...] = ()
+    study_formulas: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -253,6 +258,7 @@ class AttemptPage:
     resumed: str
     record: Link | None
     facts: tuple[FactGroup, ...]
+    modes: Table
     alone_words: str
     alone: tuple[Table, ...]
     checks: Table

@@ -29,6 +29,8 @@ from reportgen.archive.select import Record
 from reportgen.archive.sums import files_under, sha256_of, sums_of
 from reportgen.model.columns import ORIGIN, TABLES, Column
 from reportgen.model.result import Result
+from reportgen.publish import study_files
+from reportgen.scoring import device_rows
 
 RESULTS = "results.json"
 VERIFIER = "verify.py"
@@ -36,7 +38,7 @@ README = "README.txt"
 ZIP = "record.zip"
 VERIFIER_PARTS = (
     "verify.py", "verify_evidence.py", "verify_intervals.py", "verify_null_study.py", "verify_numbers.py",
-    "verify_series.py",
+    "verify_series.py", "verify_study_tables.py",
 )  # fmt: skip
 LICENCE = "CC-BY-4.0"
 _LICENCE_LINE = "# SPDX-License-Identifier: Apache-2.0"
@@ -71,15 +73,25 @@ def write_record(record: Record, result: Result, out_dir: Path, *, licence: str 
         table = joined(name, record.attempts)
         (out_dir / f"{name}.parquet").write_bytes(to_parquet(table))
         (out_dir / f"{name}.csv").write_bytes(to_csv(table))
+    for name, data in study_tables_of(record, result).items():
+        (out_dir / name).write_bytes(data)
     (out_dir / layout.PLAN).write_bytes(encode_toml(record.plan))
     (out_dir / RESULTS).write_bytes(encode_json_pretty(result))
     (out_dir / VERIFIER).write_bytes(verifier())
-    (out_dir / README).write_bytes(readme(record, licence).encode())
+    (out_dir / README).write_bytes(readme(record, licence, study_files.names(result.null_study)).encode())
     (out_dir / layout.SUMS).write_bytes(sums_of(out_dir))
     (out_dir / ZIP).write_bytes(zipped(out_dir, files_under(out_dir)))
     return tuple(
         DownloadFile(name, (out_dir / name).stat().st_size, sha256_of(out_dir / name)) for name in files_under(out_dir)
     )
+
+
+def study_tables_of(record: Record, result: Result) -> dict[str, bytes]:
+    """Write the CSV files of the record's A/A study, if it has one."""
+    if result.null_study is None:
+        return {}
+    rows = [device_rows(attempt, left_out=False) for attempt in record.attempts]
+    return study_files.study_files(result.null_study, record.plan, rows)
 
 
 def joined(name: str, attempts: Sequence[Attempt]) -> pa.Table:
@@ -114,16 +126,23 @@ def verifier() -> bytes:
     return "\n\n".join([head, *titled, _body(main)]).encode()
 
 
-def readme(record: Record, licence: str) -> str:
-    """Text of ``README.txt``: what is in the record, how to check it, what each column means."""
+def readme(record: Record, licence: str, study: Sequence[str] = ()) -> str:
+    """Text of ``README.txt``: what is in the record, how to check it, what each column means.
+
+    ``study`` names the files of its A/A study, if it has one.
+    """
     attempts = "".join(
         _paragraph(f"{one.id}/  one sealed attempt on {one.manifest.device.model} ({one.manifest.device.id})", "  ")
         for one in record.attempts
     )
-    files = "".join(_paragraph(f"{name}  {meaning}", "  ") for name, meaning in FILES.items())
+    holds = FILES | {name: study_files.HOLDS[name] for name in study}
+    files = "".join(_paragraph(f"{name}  {meaning}", "  ") for name, meaning in holds.items())
     columns = "".join(
         f"\n{name}.csv, {name}.parquet\n\n" + "".join(map(_column_line, (*ORIGIN, *TABLES[name]))) for name in TABLES
     )
+    if study:
+        named = "".join(_paragraph(f"{name}  {meaning}", "  ") for name, meaning in study_files.COLUMNS.items())
+        columns += f"\n{', '.join(study)}\n\n{named}"
     return (
         f"Record {record.name}@{record.slug}\n\n"
         + _paragraph(record.plan.experiment.title)

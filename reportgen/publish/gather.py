@@ -19,10 +19,11 @@ from reportgen.model.result import Result
 from reportgen.project import Project, experiment_folders, read_experiment
 from reportgen.publish import downloads, lookup, reading
 from reportgen.publish.cache import Cache, digest
-from reportgen.publish.chart_data import Chart
+from reportgen.publish.chart_data import AnyChart
 from reportgen.publish.library import Library
 from reportgen.publish.problems import Problem
 from reportgen.publish.stamp import libraries_digest, tree_digest
+from reportgen.publish.study_charts import StudyChart
 from reportgen.publish.view import AttemptView, FileFact, RecordView
 from reportgen.scoring import score, score_attempts
 
@@ -37,7 +38,7 @@ class Drawer:
         self._code = code_digest()
         self.drawn: dict[str, str] = {}
 
-    def __call__(self, chart: Chart) -> str:
+    def __call__(self, chart: AnyChart) -> str:
         """Return a chart's inline SVG."""
         if chart.anchor not in self.drawn:
             key = digest([self._code, msgspec.json.encode(chart)])
@@ -50,11 +51,11 @@ def code_digest() -> str:
     return digest([tree_digest(Path(__file__).resolve().parents[1], pattern="*.py"), libraries_digest()])
 
 
-def _draw(chart: Chart) -> str:
+def _draw(chart: AnyChart) -> str:
     # The drawing libraries take most of a second to load: only where a chart is new.
-    from reportgen.publish import charts  # noqa: PLC0415
+    from reportgen.publish import charts, study_drawing  # noqa: PLC0415
 
-    return charts.draw(chart)
+    return study_drawing.draw(chart) if isinstance(chart, StudyChart) else charts.draw(chart)
 
 
 class Gathered:

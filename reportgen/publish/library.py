@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from reportgen.errors import InputError
 from reportgen.model.experiment import Experiment
-from reportgen.publish.chart_data import Chart
+from reportgen.publish.chart_data import AnyChart
 from reportgen.publish.view import AttemptView, RecordView
 
 
@@ -24,7 +24,7 @@ class Library:
     records: tuple[RecordView, ...]
     attempts: tuple[AttemptView, ...]
     experiments: Mapping[str, Experiment]
-    draw: Callable[[Chart], str]
+    draw: Callable[[AnyChart], str]
     alone: Mapping[str, RecordView] = field(default_factory=dict)
 
     def record(self, name: str) -> RecordView:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -9,7 +10,9 @@ import pandas as pd
 
 from reportgen.archive.load import Attempt
 from reportgen.archive.sums import check_sums, files_under, read_sums, sha256_of
-from reportgen.publish.view import AttemptView, CheckLine, FileFact, ReadingLine
+from reportgen.model.experiment import Mode
+from reportgen.publish.study_lookup import modes_said
+from reportgen.publish.view import AttemptView, CheckLine, FileFact, ModeCount, ReadingLine
 
 READINGS = (
     ("clock", "MHz", ("clock_mhz_before", "clock_mhz_after")),
@@ -46,7 +49,23 @@ def view(attempt: Attempt, address: str, published: str) -> AttemptView:
         files=_files(attempt),
         damage=check_sums(attempt.path) if attempt.sealed else [],
         published=published,
+        modes=_modes(attempt),
+        modes_said=modes_said(attempt.plan.experiment),
     )
+
+
+def _modes(attempt: Attempt) -> list[ModeCount]:
+    """Count by mode and harness, in the order of the plan."""
+    experiment, batches = attempt.plan.experiment, attempt.batches
+    lost = Counter(str(entry.get("mode", Mode.PROCESS.value)) for entry in attempt.manifest.left_out)
+    measured = Counter(one.mode for one in attempt.repetitions if one.repetition)
+    warmup = Counter(batches.loc[batches["warmup"].astype(bool), "mode"].tolist())
+    every = Counter(batches["mode"].tolist())
+    names = [*(mode.value for mode in experiment.protocol.modes), *(harness.name for harness in experiment.harnesses)]
+    return [
+        ModeCount(name, measured[name] - lost[name], lost[name], every[name] - warmup[name], warmup[name])
+        for name in names
+    ]
 
 
 def _checks(checks: pd.DataFrame) -> list[CheckLine]:
@@ -83,7 +102,7 @@ def _largest(values: pd.Series[float]) -> float | None:
 
 def _readings(batches: pd.DataFrame) -> list[ReadingLine]:
     lines = []
-    for (mode, repetition), found in batches.groupby(["mode", "repetition"]):
+    for (mode, repetition), found in batches.groupby(["mode", "repetition"], sort=False):
         for name, unit, columns in READINGS:
             read = found[list(columns)].to_numpy(dtype=float)
             values = read[~np.isnan(read)]

@@ -23,7 +23,8 @@ from reportgen.model.plan import Plan
 from reportgen.model.result import Result
 from reportgen.publish import verify
 from reportgen.publish.attempt_checks import attempt_findings
-from reportgen.publish.downloads import RESULTS, ZIP, csv_text, joined
+from reportgen.publish.downloads import RESULTS, ZIP, csv_text, joined, study_tables_of
+from reportgen.publish.unpacking import BROKEN
 from reportgen.publish.verify_evidence import header_contradictions
 from reportgen.scoring import score
 
@@ -45,6 +46,7 @@ def record_findings(folder: Path) -> list[str]:
         *findings,
         *_until_refused(folder, _tables(folder, record)),
         *_until_refused(folder, _results(folder, record)),
+        *_until_refused(folder, _study(folder, record)),
     ]
 
 
@@ -60,7 +62,7 @@ def _until_refused(folder: Path, lines: Iterator[str]) -> Iterator[str]:
         yield _relative(fault.one_line(), folder)
     except OSError as fault:
         yield _relative(f"{fault.filename}: cannot be read: {fault.strerror}", folder)
-    except (UnicodeDecodeError, csv.Error) as fault:
+    except (UnicodeDecodeError, csv.Error, verify.RefusedError) as fault:
         yield f"a table or listing is damaged: {fault}"
 
 
@@ -85,6 +87,13 @@ def _tables(folder: Path, record: Record) -> Iterator[str]:
         if not read_table(name, folder / f"{name}.parquet", ORIGIN).equals(sealed):
             yield f"{name}.parquet: does not hold the rows of the sealed attempts"
         yield from _csv(folder / f"{name}.csv", sealed)
+
+
+def _study(folder: Path, record: Record) -> Iterator[str]:
+    """Hold the tables of an A/A study against the sealed rows."""
+    for name, data in study_tables_of(record, score(record)).items():
+        if not (folder / name).is_file() or (folder / name).read_bytes() != data:
+            yield f"{name}: does not hold what follows from the rows of the sealed attempts"
 
 
 def _csv(path: Path, sealed: pa.Table) -> Iterator[str]:
@@ -118,9 +127,15 @@ def _zip(folder: Path) -> Iterator[str]:
     try:
         with zipfile.ZipFile(path) as archive:
             for name in sorted({*archive.namelist(), *listed}):
-                inside = archive.read(name) if name in archive.namelist() else None
-                loose = (folder / name).read_bytes() if (folder / name).is_file() else None
-                if name not in listed or inside is None or inside != loose:
+                if name not in listed or not _same(archive, name, folder / name):
                     yield f"{ZIP}: {name} is not the file beside it"
-    except zipfile.BadZipFile as fault:
+    except BROKEN as fault:
         yield f"{ZIP}: is damaged: {fault}"
+
+
+def _same(archive: zipfile.ZipFile, name: str, loose: Path) -> bool:
+    """Compare a member with a file; one of another declared length is not read, for it may expand without end."""
+    member = archive.NameToInfo.get(name)
+    if member is None or not loose.is_file() or member.file_size != loose.stat().st_size:
+        return False
+    return archive.read(member) == loose.read_bytes()

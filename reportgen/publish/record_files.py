@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from reportgen.publish import wording
+from reportgen.publish import study_files, wording
 from reportgen.publish.context import Download
 from reportgen.publish.view import FileFact, RecordView
 from reportgen.units import BYTES_PER_KIB
@@ -17,6 +17,7 @@ HOLDS = {
     "checks.csv": "every correctness check",
     "checks.parquet": "every correctness check",
     "results.json": "every ratio, interval and verdict",
+    **study_files.HOLDS,
     "plan.toml": "the plan, frozen before the first batch",
     "verify.py": "recomputes everything from the CSV files; needs only Python",
     "manifest.json": "an attempt's identity, device, hashes and counts",

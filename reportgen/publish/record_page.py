@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from reportgen.publish import derivations, lookup, record_facts, record_files, tables, wording
+from reportgen.publish import (
+    derivations,
+    lookup,
+    record_facts,
+    record_files,
+    study_charts,
+    study_figures,
+    study_formulas,
+    study_lookup,
+    study_tables,
+    tables,
+    wording,
+)
 from reportgen.publish.attempt_tables import groups, hashes, readings, status_cell
 from reportgen.publish.context import Column, Figure, Frame, Link, RecordPage, Row, Table
 from reportgen.publish.figures import figures
@@ -29,9 +41,7 @@ def subject(record: RecordView) -> Subject:
 def build(record: RecordView, frame: Frame, report: Link | None, library: Library) -> RecordPage:
     """Build the page's context."""
     slices = lookup.slices(record)
-    outcome = [tables.answer(record, piece, "") for piece in slices] + [
-        tables.holm(record, piece, "") for piece in slices
-    ]
+    outcome = [build(record, piece, "") for build in (tables.answer, tables.holm) for piece in slices]
     left_out = [derivations.left_out(record, piece) for piece in slices]
     positions = [derivations.positions(record, piece) for piece in slices]
     return RecordPage(
@@ -42,7 +52,7 @@ def build(record: RecordView, frame: Frame, report: Link | None, library: Librar
         facts=(*record_facts.groups(record), *(group for one in record.attempts for group in groups(one.manifest))),
         arms=_arms(record),
         checks=tables.checks(record),
-        outcome=tuple(outcome),
+        outcome=tuple(table for table in outcome if table.rows),
         figures=_figures(record, library),
         derivations=tuple(
             table
@@ -64,13 +74,26 @@ def build(record: RecordView, frame: Frame, report: Link | None, library: Librar
         attempts=_attempts(record),
         replications=replications(record, library),
         downloads=record_files.downloads(record, "", everything=True),
+        study=study_tables.for_record(record),
+        study_figures=_study_figures(record, library),
+        study_formulas=study_formulas.FORMULAS,
     )
 
 
 def _standing(record: RecordView) -> str:
+    modes = study_lookup.modes_said(record.plan.experiment)
+    said = f"A record beside the current one of {record.experiment}, under its own name {record.name}."
     if record.current:
-        return f"The name {record.experiment} means this record; {record.name} means it for good."
-    return f"A record beside the current one of {record.experiment}, under its own name {record.name}."
+        said = f"The name {record.experiment} means this record; {record.name} means it for good."
+    return f"{said} {modes}".rstrip()
+
+
+def _study_figures(record: RecordView, library: Library) -> tuple[Figure, ...]:
+    study, place = record.result.null_study, (library, root_of(record.address))
+    if study is None:
+        return ()
+    has = {"errors": study.nulls or study.harness_ratios, "one_placement": study.shown, "power": study.power}
+    return tuple(study_figures.figure_of(kind, record, place) for kind in study_charts.KINDS if has[kind])
 
 
 def _arms(record: RecordView) -> Table:

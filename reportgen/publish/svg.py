@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from reportgen.publish.chart_data import Chart
+from reportgen.publish.chart_data import AnyChart
 
 LIGHT = {
     "ink": "#1c1b19",
@@ -54,7 +54,7 @@ def colour(name: str) -> str:
     return LIGHT[name]
 
 
-def dress(drawn: str, size: tuple[int, int], chart: Chart) -> str:
+def dress(drawn: str, size: tuple[int, int], chart: AnyChart) -> str:
     """Strip a drawn SVG to its shapes, and give it colours by name, a title and a description."""
     (width, height), anchor = size, chart.anchor
     match = _SHAPES.match(drawn.strip())

@@ -395,6 +395,6 @@ def build(kind: str, record: RecordView, slices: Sequence[Slice], page: str) -> 
     if kind in WHOLE:
         return [WHOLE[kind](record)]
     if kind not in BY_SLICE:
-        known = ", ".join(sorted([*BY_SLICE, *WHOLE]))
+        known = f"{', '.join(sorted([*BY_SLICE, *WHOLE]))}; those of an A/A study stand in the guide"
         raise InputError(f"no table of kind {kind!r}", remedy=f"kinds are: {known}")
     return [BY_SLICE[kind](record, piece, page) for piece in slices]

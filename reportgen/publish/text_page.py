@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from reportgen.publish import answers, wording
+from reportgen.publish import answers, study_lookup, wording
 from reportgen.publish.bindings import Bindings
 from reportgen.publish.context import HomePage, RecordLine, Study, TextPage
 from reportgen.publish.frames import Framer, Subject
@@ -91,6 +91,7 @@ def record_line(record: RecordView, root: str) -> RecordLine:
         date=record.date,
         batches=f"{wording.count(record.batches)} scored batches",
         zip_href=f"{root}{record.address}record.zip" if has_zip else "",
+        modes=study_lookup.modes_said(record.plan.experiment),
     )
 
 

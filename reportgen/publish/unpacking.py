@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import stat
+import struct
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 
 from reportgen.errors import InputError
@@ -14,6 +16,9 @@ MOST_BYTES = 4096 * BYTES_PER_MIB
 MOST_EXPANSION = 300  # deflate reaches about 1,000 on zeros; tables and sources stay below 30
 _SMALL_BYTES = BYTES_PER_MIB
 _CHUNK_BYTES = 1 << 20
+_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # LZMA may ask for gigabytes before its first byte
+# What the library says of a directory, a name, an offset or a stream that cannot be; NotImplementedError is a RuntimeError.
+BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, OverflowError, IndexError, RuntimeError)
 
 
 def unpack(path: Path, folder: Path) -> list[str]:
@@ -30,14 +35,15 @@ def unpack(path: Path, folder: Path) -> list[str]:
             members = [member for member in archive.infolist() if not member.is_dir()]
             _check_members(path, members)
             return [line for member in members for line in _extract(archive, member, folder)]
-    except (zipfile.BadZipFile, EOFError) as fault:
+    except BROKEN as fault:
         raise InputError(f"is no whole zip: {fault}", where=str(path), remedy="download it again") from fault
     except OSError as fault:
         raise InputError(f"cannot be unpacked: {fault.strerror or fault}", where=str(path)) from fault
 
 
 def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
-    if len(members) > MOST_FILES or sum(member.file_size for member in members) > MOST_BYTES:
+    total = sum(member.file_size for member in members)
+    if len(members) > MOST_FILES or total > MOST_BYTES:
         raise InputError("holds more than a record may", where=str(path), remedy="unpack it by hand if you trust it")
     names: set[str] = set()
     for member in members:
@@ -45,6 +51,8 @@ def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
         if reason:
             raise InputError(f"member {member.filename!r} {reason}", where=str(path), remedy="do not trust this zip")
         names.add(member.filename)
+    if total > max(_SMALL_BYTES, MOST_EXPANSION * path.stat().st_size):  # members may share their bytes
+        raise InputError("expands to far more than it holds", where=str(path), remedy="do not trust this zip")
 
 
 def _refusal(member: zipfile.ZipInfo, names: set[str]) -> str:
@@ -57,6 +65,7 @@ def _refusal(member: zipfile.ZipInfo, names: set[str]) -> str:
         (name in names, "stands twice"),
         (kind not in (0, stat.S_IFREG), "is a link or a device, not a file"),
         (bool(member.flag_bits & 1), "is encrypted"),
+        (member.compress_type not in _PACKINGS, "is packed by a method that no record uses"),
         (
             member.file_size > max(_SMALL_BYTES, MOST_EXPANSION * member.compress_size),
             "expands to far more than it holds",
@@ -76,6 +85,6 @@ def _extract(archive: zipfile.ZipFile, member: zipfile.ZipInfo, folder: Path) ->
                 if left < 0:
                     return [f"{member.filename}: is longer than the zip says"]
                 file.write(chunk)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError) as fault:
+    except BROKEN as fault:
         return [f"{member.filename}: is damaged inside the zip: {fault}"]
     return []

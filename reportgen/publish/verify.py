@@ -32,6 +32,7 @@ from reportgen.publish.verify_intervals import Facts
 from reportgen.publish.verify_null_study import STUDY_LISTS, recompute_study
 from reportgen.publish.verify_numbers import recompute
 from reportgen.publish.verify_series import matrix_contradictions, row_contradictions
+from reportgen.publish.verify_study_tables import study_contradictions
 
 SCHEMA_VERSION = 1
 TOLERANCE = 1e-12
@@ -83,8 +84,9 @@ def check_sums(folder: Path, prefix: str = "") -> Iterator[str]:
     listed, wrong = read_sums(folder, prefix)
     yield from wrong
     found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if not path.is_dir()}
-    pages = {name for name in found if PurePosixPath(name).name == PAGE}
-    ignored = {SUMS, ZIP} | pages
+    for name in (name for name, path in found.items() if path.exists() and not path.is_file()):
+        raise RefusedError(f"{prefix}{name}: is a device or a pipe, not a file")
+    ignored = {SUMS, ZIP} | {name for name in found if PurePosixPath(name).name == PAGE}
     for name in sorted(set(listed) | (set(found) - ignored)):
         if name not in found:
             yield f"{prefix}{name}: is missing"
@@ -101,7 +103,7 @@ def read_facts(path: Path, label: str) -> Facts:
     text = path.read_text("utf-8")
     try:
         facts = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
-    except ValueError as fault:
+    except (ValueError, RecursionError) as fault:
         raise RefusedError(f"{label}: is damaged: {fault}") from fault
     if not isinstance(facts, dict) or facts.get("schema_version") != SCHEMA_VERSION:
         raise RefusedError(
@@ -121,7 +123,7 @@ def check_lines(folder: Path, name: str) -> Iterator[str]:
     for number, line in enumerate((folder / name).read_bytes().splitlines(), start=1):
         try:
             version = json.loads(line).get("schema_version")
-        except (ValueError, AttributeError):
+        except (ValueError, AttributeError, RecursionError):
             version = None
         if version != SCHEMA_VERSION:
             yield f"{folder.name}/{name}:{number}: has another schema_version than {SCHEMA_VERSION}, or is damaged"
@@ -344,7 +346,9 @@ def findings_of(folder: Path) -> Iterator[str]:
         if manifest["kind"] == "timing":
             for line in matrix_contradictions(plan, manifest, scored_rows(own)):
                 yield f"batches.csv: attempt {path.name}, {line}"
-    yield from differences(results, results_of(batches, checks, plan, manifests), "results.json")
+    computed = results_of(batches, checks, plan, manifests)
+    yield from differences(results, computed, "results.json")
+    yield from study_contradictions(folder, computed["null_study"], batches, manifests)
 
 
 def check_folder(folder: Path) -> list[str]:
@@ -357,7 +361,7 @@ def check_folder(folder: Path) -> list[str]:
         found.append(str(refusal))
     except OSError as fault:
         found.append(f"{fault.filename}: cannot be read: {fault.strerror}")
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as fault:
+    except Exception as fault:  # noqa: BLE001 - whatever is wrong with a record, a reader gets a sentence
         found.append(f"the record cannot be computed: {type(fault).__name__}: {fault}")
     return found
 

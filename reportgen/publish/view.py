@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import msgspec
 
-from reportgen.model.experiment import Mode
 from reportgen.model.plan import Plan
 from reportgen.model.record import Event, Manifest, Note, Status
 from reportgen.model.result import Result
@@ -39,7 +38,7 @@ class CheckLine(msgspec.Struct, frozen=True):
 
 
 class ReadingLine(msgspec.Struct, frozen=True):
-    """Range of one reading over the blocks of a repetition; ``mode`` is that or a harness's name."""
+    """Range of one reading over the blocks of a repetition of a mode or harness."""
 
     repetition: int
     reading: str
@@ -47,13 +46,24 @@ class ReadingLine(msgspec.Struct, frozen=True):
     least: float
     median: float
     most: float
-    mode: str = Mode.PROCESS
+    mode: str = "process"
+
+
+class ModeCount(msgspec.Struct, frozen=True):
+    """How much of an attempt is of one mode or harness; ``batches`` are scored rows, ``left_out`` repetitions that do not count."""
+
+    mode: str
+    repetitions: int
+    left_out: int
+    batches: int
+    warmup_batches: int
 
 
 class AttemptView(msgspec.Struct, frozen=True):
     """One attempt; ``address`` is its page's path, ``damage`` says where its files differ from their archived hashes.
 
-    ``published`` is the folder of the site that holds its archived ``files``.
+    ``published`` is the folder of the site that holds its archived ``files``; ``modes`` count by mode and harness, and
+    ``modes_said`` says what verdicts rest on where there are several.
     """
 
     address: str
@@ -70,6 +80,8 @@ class AttemptView(msgspec.Struct, frozen=True):
     files: list[FileFact]
     damage: list[str] = []
     published: str = ""
+    modes: list[ModeCount] = []
+    modes_said: str = ""
 
 
 class RecordView(msgspec.Struct, frozen=True):

@@ -68,6 +68,12 @@ GATE_CLAUSES = {
     GateOutcome.INVALID: "could not be decided",
 }
 
+WAYS = {
+    "process": "fresh process",
+    "layout": "fresh layout",
+    "placement": "one placement",
+}
+
 ROLES = {
     "incumbent": "the kernel in use",
     "control": "launch and bookkeeping as the candidates need, without the idea",
@@ -116,6 +122,23 @@ def share(value: float | None, *, decimals: int = 2, plain: bool = False) -> str
 def percent(value: float | None, *, decimals: int = 1) -> str:
     """Say a share of a whole: ``96.1%``."""
     return NOT_COMPUTED if value is None else f"{100 * value:.{decimals}f}%".replace("-", MINUS)
+
+
+def error(value: float | None, *, plain: bool = False) -> str:
+    """Say how far an estimate is from the truth, either way: three decimals below a tenth of a percent, else two."""
+    if value is None:
+        return "-" if plain else NOT_COMPUTED
+    return f"{100 * value:.{3 if abs(value) < 0.001 else 2}f}%"  # noqa: PLR2004 - a tenth of a percent
+
+
+def signed_error(value: float | None) -> str:
+    """Say a mean error with its sign, in thousandths of a percent."""
+    return NOT_COMPUTED if value is None else signed(100 * value, decimals=3) + "%"
+
+
+def of_total(part: int, total: int) -> str:
+    """Say a part of a count: ``17 of 432``."""
+    return f"{count(part)} of {count(total)}"
 
 
 def interval(low: float | None, high: float | None, *, plain: bool = False) -> str:

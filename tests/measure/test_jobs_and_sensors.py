@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,8 @@ from reportgen.measure.backends.sensors import Sensors
 from reportgen.measure.compiling import Patience
 from reportgen.measure.draws import schedule_seed
 from reportgen.measure.job import Job, read_job
-from reportgen.measure.jobs import Bench, Described, Frame
-from reportgen.measure.order import schedule
+from reportgen.measure.jobs import Bench, Described, Frame, layout_facts
+from reportgen.measure.order import draw_layout, schedule
 from reportgen.measure.planning import make_plan
 from reportgen.project import find_experiment, read_experiment
 from tests.measure.lab import RIGHT, Lab
@@ -99,3 +101,15 @@ def test_without_cpufreq_the_clock_is_that_of_the_core_in_cpuinfo(machine: Path)
     """Not that of the first processor listed."""
     put(machine / "cpuinfo", "processor\t: 0\ncpu MHz\t\t: 1000.5\n\nprocessor\t: 1\ncpu MHz\t\t: 2000.25\n")
     assert 2000.25 == Sensors(1).clock_mhz()
+
+
+def test_long_lists_of_a_layout_are_kept_by_their_hash() -> None:
+    """65 buffers are the first that are; the hash is that of the list as JSON without spaces, and the seed gives the list again."""
+    buffers = {"few": [f"{index}:x" for index in range(64)], "many": [f"{index}:x" for index in range(65)]}
+    drawn = draw_layout(bytes(32), ["a"], ["few", "many"], buffers)
+    kept = layout_facts(drawn)
+    assert (drawn.buffers["few"], drawn.padding_bytes["few"]) == (kept["buffers"]["few"], kept["padding_bytes"]["few"])
+    text = json.dumps(draw_layout(bytes(32), ["a"], ["few", "many"], buffers).padding_bytes["many"]).replace(" ", "")
+    assert {"count": 65, "sha256": hashlib.sha256(text.encode()).hexdigest()} == kept["padding_bytes"]["many"]
+    assert kept["padding_bytes"]["many"] != kept["buffers"]["many"]
+    assert 65 == len(drawn.buffers["many"])

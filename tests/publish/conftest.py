@@ -12,6 +12,7 @@ from reportgen.project import Project
 from reportgen.publish.build import build
 from reportgen.publish.serve import serving
 from tests.publish.site_lab import make_lab
+from tests.publish.study_lab import make_study_lab
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,15 @@ class Built:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """Build the small lab strictly."""
     project = make_lab(tmp_path_factory.mktemp("lab"))
+    report = build(project, project.root / "public", strict=True)
+    assert (report.problems, report.warnings) == ((), ())
+    return Built(project, project.root / "public")
+
+
+@pytest.fixture(scope="session")
+def built_study(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Build a lab with an A/A study strictly."""
+    project = make_study_lab(tmp_path_factory.mktemp("study"))
     report = build(project, project.root / "public", strict=True)
     assert (report.problems, report.warnings) == ((), ())
     return Built(project, project.root / "public")

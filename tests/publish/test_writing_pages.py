@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reportgen.publish import chart_data, record_facts, tables
+from reportgen.publish import chart_data, record_facts, study_charts, study_tables, study_values, tables
 from reportgen.publish.bindings import Bindings
 from reportgen.publish.cache import Cache
 from reportgen.publish.gather import Gathered
@@ -20,6 +20,7 @@ from tests.publish.conftest import Built
 GUIDE = (Path(__file__).parents[2] / "docs" / "writing-pages.md").read_text("utf-8")
 EXAMPLE = re.search(r"```page\n(.*?)```", GUIDE, re.DOTALL)
 EXPRESSIONS = re.findall(r"`(\{\{ .*? \}\})`", GUIDE)
+OF_STUDIES = set(re.findall(r"`(\{\{ .*? \}\})`", GUIDE.partition("## An A/A study")[2]))
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,20 @@ def test_the_example_page_works(library: Library, tmp_path: Path) -> None:
     assert "−5.00%" in said
 
 
-@pytest.mark.parametrize("expression", EXPRESSIONS)
+@pytest.fixture(scope="module")
+def of_study(built_study: Built) -> Library:
+    """Gather a lab whose record is an A/A study."""
+    return Gathered(built_study.project, Cache(built_study.project.root / ".cache")).library
+
+
+@pytest.mark.parametrize("expression", sorted(OF_STUDIES))
+def test_every_expression_about_studies_works(of_study: Library, tmp_path: Path, expression: str) -> None:
+    """Each is evaluated on a page about the study."""
+    front = EXAMPLE.group(1).partition("{{")[0].replace('["sample"]', '["null_study"]') if EXAMPLE else ""
+    assert [] == filled(of_study, tmp_path, front + expression + "\n")[1]
+
+
+@pytest.mark.parametrize("expression", [one for one in EXPRESSIONS if one not in OF_STUDIES])
 def test_every_expression_in_the_guide_works(library: Library, tmp_path: Path, expression: str) -> None:
     """Each is evaluated as a page with one record does."""
     assert EXAMPLE is not None
@@ -61,5 +75,16 @@ def test_the_guide_names_every_binding_and_every_choice(library: Library, tmp_pa
     assert set(Bindings(page, library, Theme([default_theme()])).functions()) == shown
     choices = [*record_facts.COUNTS, *record_facts.FACTS, *KINDS, *FrontMatter.__struct_fields__]
     assert [] == [name for name in choices if f"`{name}`" not in GUIDE]
-    assert {*tables.BY_SLICE, *tables.WHOLE} == set(re.findall(r'table\("(\w+)"', GUIDE))
-    assert set(chart_data.KINDS) == set(re.findall(r'chart\("(\w+)"', GUIDE))
+    assert {*tables.BY_SLICE, *tables.WHOLE, *study_tables.KINDS} == set(re.findall(r'table\("(\w+)"', GUIDE))
+    assert {*chart_data.KINDS, *study_charts.KINDS} == set(re.findall(r'chart\("(\w+)"', GUIDE))
+
+
+def test_the_guide_names_every_figure_of_a_study() -> None:
+    """Row by row of what the keywords select."""
+    rows = [line for line in GUIDE.splitlines() if line.startswith("| `{{ study(")]
+    selected = (
+        study_values.MODE, study_values.SHOWN, study_values.KERNEL, study_values.POWER,
+        {**study_values.HARNESS, **study_values.READS}, study_values.HARNESS_KERNEL, study_values.WHOLE,
+    )  # fmt: skip
+    for row, names in zip(rows, selected, strict=True):
+        assert set(names) == set(re.findall(r"`(\w+)`", row.split("|")[2])) - {"one_placement"}

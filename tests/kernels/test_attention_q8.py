@@ -1,0 +1,284 @@
+"""The Q8_0 attention: reference against the format's own decoder and by hand, arms by their machine code, tolerances by a model of the tiling."""
+
+import importlib.util
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gguf import GGMLQuantizationType, quants
+from numpy.typing import NDArray
+
+from reportgen.calls import Arm, Buffer, Fixture
+from reportgen.measure.backends.cuda import CudaBuilder
+from reportgen.measure.compiling import Patience
+from reportgen.measure.controller import plan_of
+from reportgen.measure.disassembly import symbols
+from reportgen.model.experiment import Experiment, Role
+from reportgen.project import find_experiment, open_project, read_experiment
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "kernels" / "attention_q8"
+FAMILIES = ("fp16", "fp32")
+GROUP_ROWS = 32
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def load_module() -> Any:
+    """Load the experiment's functions by path, as the timed process does."""
+    spec = importlib.util.spec_from_file_location("attention_q8_experiment", FOLDER / "experiment.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+attention = load_module()
+DECLARED: Experiment = read_experiment(find_experiment(open_project(ROOT), "attention_q8"))
+DISTINCT = [arm for arm in DECLARED.arms if arm.role is not Role.NULL]
+
+
+def make_fixture(seed: int = 1, **values: Any) -> Fixture:
+    """Two queries, 256 rows, four partitions, masked, unless told otherwise."""
+    chosen = {"queries": 2, "rows": 256, "partitions": 4, "mask": "masked", "cache": "same-set", **values}
+    return Fixture(",".join(f"{axis}={value}" for axis, value in chosen.items()), chosen, seed)
+
+
+def make_inputs(fixture: Fixture) -> Arrays:
+    """Draw inputs as a run would."""
+    arrays: Arrays = attention.inputs(fixture, np.random.default_rng(fixture.seed))
+    return arrays
+
+
+def test_decoder_equals_the_formats_own() -> None:
+    """Random rows decode to the values of the gguf package, bit for bit, subnormal and negative scales included."""
+    rng = np.random.default_rng(3)
+    rows = rng.integers(0, 256, (400, 136), dtype=np.uint8)
+    scales = rng.standard_normal((400, 4)).astype("<f2")
+    scales[0] = [0.0, 2.0**-24, -(2.0**-20), 65504.0]
+    for block in range(4):
+        rows[:, 34 * block : 34 * block + 2] = scales[:, block, None].view(np.uint8)
+
+    wanted = quants.dequantize(rows, GGMLQuantizationType.Q8_0)
+
+    assert wanted.astype(np.float64).tobytes() == attention.decode(rows).tobytes()
+
+
+def test_a_query_of_zeros_averages_the_rows_that_it_sees() -> None:
+    """Scores of 0 give weights of 1: maxima 0, sums the visible rows, output their mean."""
+    fixture = make_fixture(rows=256, partitions=1)
+    arrays = make_inputs(fixture)
+    arrays["q"][:] = 0
+    arrays["mask"][:] = -np.inf
+    arrays["mask"][:, :96] = 0
+    values = quants.dequantize(arrays["v"], GGMLQuantizationType.Q8_0).astype(np.float64)
+
+    found = attention.reference(fixture, arrays)
+
+    assert not found["maxima"].any()
+    assert (found["sums"] == 96).all()
+    np.testing.assert_allclose(found["out"][1, 13], values[13 // 4, :96].mean(axis=0), rtol=1e-12)
+
+
+def test_partitions_combine_to_the_whole() -> None:
+    """One partition or four, the output is the same, and each partition is the attention of its own rows."""
+    four, one = make_fixture(partitions=4), make_fixture(partitions=1)
+    arrays = make_inputs(four)
+    parts, whole = attention.reference(four, arrays), attention.reference(one, arrays)
+    own = {**arrays, "k": arrays["k"][:, 64:128], "v": arrays["v"][:, 64:128], "mask": arrays["mask"][:, 64:128]}
+    second = attention.reference(make_fixture(rows=64, partitions=1), own)
+
+    np.testing.assert_allclose(whole["out"], parts["out"], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(second["out"], parts["accumulated"][1] / parts["sums"][1][..., None], rtol=1e-9)
+
+
+def test_quantised_q_lies_within_half_a_step() -> None:
+    """Each value moves by at most half of its block's largest magnitude over 127, and the largest stays."""
+    q = np.random.default_rng(5).uniform(-2, 2, (1, 32, 128)).astype(np.float16)
+    most = np.abs(q.astype(np.float64)).reshape(1, 32, 4, 32).max(axis=-1)
+
+    moved = np.abs(attention.quantised(q) - q).reshape(1, 32, 4, 32)
+
+    assert (moved.max(axis=-1) <= most / 254 * (1 + 1e-6)).all()
+    assert not attention.quantised(np.zeros_like(q)).any()
+
+
+@pytest.mark.parametrize("rows", [256, 4096, 8192])
+@pytest.mark.parametrize("queries", [1, 2])
+def test_masks_are_causal_and_drop_a_tenth_of_the_groups(queries: int, rows: int) -> None:
+    """0 or -inf; a query sees its own row and none after it; dropped groups are whole; every partition keeps rows."""
+    fixture = make_fixture(queries=queries, rows=rows)
+    mask = make_inputs(fixture)["mask"]
+    seen = mask == 0
+    groups = seen.reshape(queries, -1, GROUP_ROWS)
+    dropped = ~groups.any(axis=-1)
+
+    assert (seen | np.isneginf(mask)).all()
+    for query in range(queries):
+        assert seen[query, rows - queries + query]
+        assert not seen[query, rows - queries + query + 1 :].any()
+    assert (-(-(rows // GROUP_ROWS) // 10) == dropped.sum(axis=1)).all()
+    assert seen.reshape(queries, 4, -1).any(axis=-1).all()
+
+
+def test_premises_of_the_tolerances_are_checked() -> None:
+    """One row that outweighs all others is refused."""
+    fixture = make_fixture(partitions=1, mask="unmasked")
+    arrays = make_inputs(fixture)
+    arrays["k"][:, 7] = attention.blocks(np.random.default_rng(1), 1)[:, 0]
+    arrays["k"].reshape(8, 256, 4, 34)[:, 7, :, 2:] = 127
+    arrays["q"][:] = 2
+
+    with pytest.raises(ValueError, match="tolerances"):
+        attention.reference(fixture, arrays)
+
+
+def test_bytes_and_operations_by_hand() -> None:
+    """8192 rows, 4 partitions, 2 queries: K and V 2*8*8192*136, Q 2*32*128*2, mask 2*8192*2, outputs 4 bytes each."""
+    outputs = 2 * 32 * (128 + 4 * 128 + 4 * 2)
+    by_hand = 2 * 8 * 8192 * 136 + 2 * 32 * 128 * 2 + 2 * 8192 * 2 + 4 * outputs, 4 * 2 * 32 * 8192 * 128
+
+    assert by_hand == attention.bytes_and_flops(make_fixture(rows=8192))
+
+
+@pytest.mark.parametrize("rows", [256, 4096, 8192])
+def test_rotating_sets_hold_three_times_the_cache(rows: int) -> None:
+    """Copies of all buffers together exceed 180 MiB, by less than one copy."""
+    fixture = make_fixture(rows=rows, cache="rotating")
+    held = attention.sets(fixture) * attention.moved_bytes(fixture)
+
+    assert 0 <= held - 3 * 60 * 2**20 < attention.moved_bytes(fixture)
+    assert attention.sets(make_fixture(rows=rows)) == 1
+
+
+@pytest.mark.parametrize("mask", ["masked", "unmasked"])
+@pytest.mark.parametrize("partitions", [1, 4])
+@pytest.mark.parametrize("rows", [256, 4096, 8192])
+def test_launches_cover_all_rows_and_fit_the_device(rows: int, partitions: int, mask: str) -> None:
+    """Blocks times tiles of 32 rows are the rows; a tile for each warp at most; splits divide into partitions; 227 KiB suffice."""
+    fixture = make_fixture(rows=rows, partitions=partitions, mask=mask)
+    names = [*make_inputs(fixture), *attention.outputs(fixture), *attention.scratch(fixture)]
+    buffers = {name: Buffer(name) for name in names}
+    (call,) = attention.kernels(Arm("fp32", "incumbent", "attention_q8_fp32"), fixture, buffers)
+    tiles, queries, parts = (int(value) for value in call.args[-3:])
+
+    assert (8, 1) == call.grid[1:]
+    assert rows == call.grid[0] * tiles * GROUP_ROWS
+    assert tiles * 32 <= call.block[0]
+    assert (2, partitions) == (queries, parts)
+    assert call.grid[0] % partitions == 0
+    assert call.shared_bytes <= 227 * 1024
+    assert set(names) == {argument.name for argument in call.args if isinstance(argument, Buffer)}
+
+
+@dataclass(frozen=True)
+class Built:
+    """Cubins of all arms and what the record keeps of their code."""
+
+    folder: Path
+    code: dict[str, Any]
+
+    def count(self, arm: str, *opcodes: str) -> int:
+        """How often instructions that begin so stand in an arm's code."""
+        counts: dict[str, int] = self.code[arm]["opcodes"]
+        return sum(number for name, number in counts.items() if name.startswith(opcodes))
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Compile every arm once, as a run does."""
+    folder, project = tmp_path_factory.mktemp("cubins"), open_project(ROOT)
+    plan, experiment = plan_of(project, "attention_q8"), find_experiment(project, "attention_q8")
+    made = CudaBuilder().build(plan, experiment, folder, Patience(300, lambda: None))
+    assert made.warnings == []
+    return Built(folder, json.loads(made.artifacts["code.json"]))
+
+
+def test_every_arm_is_code_of_its_own_without_spills(built: Built) -> None:
+    """One symbol an arm, no two alike, nulls equal to their originals, nothing spilled, registers for 512 threads."""
+    texts = {arm.name: built.code[arm.name]["text_sha256"] for arm in DECLARED.arms}
+
+    assert len(DISTINCT) == len({texts[arm.name] for arm in DISTINCT})
+    for arm in DECLARED.arms:
+        assert texts[arm.of or arm.name] == texts[arm.name]
+        assert built.code[arm.name]["spill_store_bytes"] == built.code[arm.name]["stack_bytes"] == 0
+        assert built.code[arm.name]["registers"] <= 128
+    for arm in DISTINCT:
+        named = [name for name in symbols(built.folder / f"{arm.name}.cubin") if name.startswith("attention_q8")]
+        assert [arm.symbol] == named
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_root_reductions_replace_butterflies_by_steps_down(built: Built, family: str) -> None:
+    """The incumbent sums by butterflies alone; with the idea as many of them are steps down, and as many shuffles remain."""
+    for plain, rooted in ((family, f"{family}_root_reductions"), (f"{family}_exp_broadcast", f"{family}_both")):
+        down = built.count(rooted, "SHFL.DOWN")
+        assert built.count(plain, "SHFL.DOWN") == 0
+        assert down > 0
+        assert built.count(plain, "SHFL.BFLY") == built.count(rooted, "SHFL.BFLY") + down
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_broadcast_exponentials_are_fewer(built: Built, family: str) -> None:
+    """With the idea a lane computes one exponential where it computed one for each tile or split: shuffles stand in their place."""
+    for plain, shared in ((family, f"{family}_exp_broadcast"), (f"{family}_root_reductions", f"{family}_both")):
+        assert built.count(shared, "MUFU.EX2") < built.count(plain, "MUFU.EX2") / 2
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_arms_of_a_family_share_loads_and_arithmetic(built: Built, family: str) -> None:
+    """The same copies, global loads and stores, integer products and multiply-adds in all arms of a family."""
+    for opcodes in (("UBLKCP",), ("LDG",), ("STG",), ("IDP",), ("HFMA2",), ("BAR",), ("ATOMG",)):
+        counts = {built.count(arm.name, *opcodes) for arm in DISTINCT if arm.name.startswith(family)}
+        assert len(counts) == 1, opcodes
+
+
+def model(arrays: Arrays, accumulator: type[np.floating[Any]]) -> NDArray[np.float64]:
+    """Compute the first KV head as the kernels do: V accumulated by two halves of a tile, row after row, then added over tiles."""
+    q = attention.quantised(arrays["q"])[:, :4]
+    scores = np.einsum("qgi,ri->qgr", q, attention.decode(arrays["k"][0])) / np.sqrt(128)
+    scores = scores + arrays["mask"].astype(np.float64)[:, None, :] if "mask" in arrays else scores
+    tiles = scores.reshape(*scores.shape[:2], -1, GROUP_ROWS)
+    maxima = np.maximum(tiles.max(axis=-1), -1e30)
+    exact = np.exp(tiles - maxima[..., None])
+    weights, values = exact.astype(accumulator), attention.decode(arrays["v"][0]).astype(accumulator)
+    values = values.reshape(-1, GROUP_ROWS, 128)
+    total = np.zeros((*tiles.shape[:3], 2, 128), accumulator)
+    for step in range(GROUP_ROWS // 2):
+        first = step % 4 * 8 + step // 4
+        for half in (0, 1):
+            row = first + 4 * half
+            total[..., half, :] += weights[..., row, None] * values[:, row]
+    factor = np.exp(maxima - maxima.max(axis=-1, keepdims=True))
+    summed = (factor[..., None] * total.astype(np.float64).sum(axis=-2)).sum(axis=2)
+    out: NDArray[np.float64] = summed / (factor * exact.sum(axis=-1)).sum(axis=-1)[..., None]
+    return out
+
+
+@pytest.mark.parametrize(("rows", "mask"), [(256, "masked"), (4096, "masked"), (4096, "unmasked")])
+def test_the_tolerance_holds_for_fp16_and_would_catch_a_lost_row(rows: int, mask: str) -> None:
+    """The kernels' accumulation in half stays within a third of the tolerance; a row of V that is left out shows at 256 rows."""
+    fixture = make_fixture(rows=rows, mask=mask, partitions=1, seed=11)
+    arrays = make_inputs(fixture)
+    wanted, allowed = attention.reference(fixture, arrays)["out"][:, :4], attention.outputs(fixture)["out"].absolute
+
+    half = np.abs(model(arrays, np.float16) - wanted).max()
+    single = np.abs(model(arrays, np.float32) - wanted).max()
+    arrays["v"][0, rows - 5] = 0
+    lost = np.abs(model(arrays, np.float32) - wanted).max()
+
+    assert 20 * single < half < allowed / 3
+    assert allowed < 0.06 * wanted.std()
+    assert rows > 256 or lost > allowed
+
+
+def test_readme_has_one_line_for_every_arm() -> None:
+    """The README's table names every declared arm once, with its role."""
+    lines = (FOLDER / "README.md").read_text(encoding="utf-8").splitlines()
+
+    for arm in DECLARED.arms:
+        assert len([line for line in lines if line.startswith(f"| `{arm.name}` | {arm.role} |")]) == 1, arm.name
