@@ -13,6 +13,7 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 from msgspec import structs
 
@@ -55,12 +56,11 @@ def split(runs: Path, guarding: Path, experiment: str) -> Guard | Watched:
     child = os.fork()
     if child == 0:
         return _controller(guarding, record, before)
-    try:
-        return _watched(child, runs, guarding, record)
-    finally:
-        while signal.sigtimedwait(_AWAITED, 0) is not None:  # what came meanwhile has been obeyed
-            pass
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    ended = _waited(child)
+    for number in _FORWARDED:
+        signal.signal(number, _go_on)  # nothing but SIGKILL keeps it from cleaning up
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)  # what it starts to reopen a service takes signals as ever
+    return _watched(ended, runs, guarding, record)
 
 
 def become_subreaper() -> None:
@@ -78,13 +78,22 @@ def _controller(guarding: Path, record: GuardRecord, mask: set[signal.Signals | 
     return Guard(guarding, guarded, watchdog)
 
 
-def _watched(child: int, runs: Path, guarding: Path, record: GuardRecord) -> Watched:
+def _go_on(number: int, frame: FrameType | None) -> None:
+    """Take a signal and go on."""
+
+
+def _waited(child: int) -> os.waitid_result:
     descriptor = os.pidfd_open(child)
     try:
         ended = _wait(child, descriptor)
     finally:
         os.close(descriptor)
     os.waitpid(child, 0)
+    return ended
+
+
+def _watched(ended: os.waitid_result, runs: Path, guarding: Path, record: GuardRecord) -> Watched:
+    """Report how the controller ended, and do what it could not."""
     killed = ended.si_code != os.CLD_EXITED
     written = guard_file(guarding, record.token).read()
     if not killed and (written is None or written.told):

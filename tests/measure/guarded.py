@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -45,6 +46,12 @@ if os.fork():
 open(sys.argv[1], "w").write(str(os.getpid()))
 time.sleep(120)
 """
+OPENS = """
+import urllib.request
+status = dict(line.split(":", 1) for line in open("/proc/self/status").read().splitlines())
+open({mask!r}, "w").write(status["SigBlk"].strip())
+urllib.request.urlopen(urllib.request.Request({url!r}, method="POST"), timeout=20).close()
+"""
 HANG = '[[fake.fault]]\nkind = "hang"\narm = "idea"\nrepetition = 1\n'
 PHASES = ("before close", "closed", "measuring", "cleaning", "reopening")
 
@@ -68,7 +75,12 @@ class GuardedRun:
             "def reference(fixture, inputs):", HELD.format(gate=str(self.gate), detached=DETACHED).strip("\n")
         )
         self.lab.write(backend="fake", repetitions=1, program=program, more=HANG if self.hold == "measuring" else "")
-        (self.lab.root / "reportgen.toml").write_text(f"[[service]]\n{self.service.toml()}", "utf-8")
+        program = OPENS.format(mask=str(self.gate / "mask"), url=f"{self.service.url}/open")
+        command = json.dumps([sys.executable, "-S", "-c", program])
+        toml = self.service.toml().replace(
+            f'open = {{ url = "{self.service.url}/open"', f"open = {{ command = {command}"
+        )
+        (self.lab.root / "reportgen.toml").write_text(f"[[service]]\n{toml}", "utf-8")
         if self.hold == "cleaning":
             (self.gate / "detach").touch()
         if self.hold != "before close":
@@ -160,6 +172,10 @@ class GuardedRun:
         """Name what the guards wrote and did not remove."""
         guarding = self.lab.project.guarding
         return sorted(path.name for path in guarding.rglob("*.json"))
+
+    def mask_of_the_open_command(self) -> str:
+        """Read which signals were blocked for the command that opened the service."""
+        return (self.gate / "mask").read_text("utf-8")
 
     def _ownership(self) -> Ownership:
         assert self.record is not None

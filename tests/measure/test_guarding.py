@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,9 +17,10 @@ from reportgen.measure.backends import contexts
 from reportgen.measure.guard_files import guard_file, state_file
 from reportgen.measure.guarding import Guard, new_record
 from reportgen.measure.marks import mark_as, own_mark
+from reportgen.measure.ownership import marked_processes
 from reportgen.measure.recovery import recover
 from reportgen.model.record import Status
-from tests.measure.lab import Lab
+from tests.measure.lab import RIGHT, Lab
 from tests.measure.serving import LiveService, Window
 
 
@@ -172,6 +174,66 @@ def test_the_kernel_ends_a_worker_first_where_memory_runs_out(lab: Lab) -> None:
     lab.write(backend="fake", repetitions=1, program=program.replace(head, head + reads))
     assert Status.SCORED == lab.run().status
     assert "1000\n" == seen.read_text("ascii")
+
+
+STUBBORN = "volatile int on = 1; signal(SIGTERM, SIG_IGN); while (on) { } (void)x; (void)y; (void)a;"
+DETACHES = """
+    static int begun;
+    if (!begun++ && !fork()) {
+        signal(SIGTERM, SIG_IGN);
+        setsid();
+        if (fork()) _exit(0);
+        for (;;) pause();
+    }
+"""
+
+
+@pytest.mark.parametrize(
+    ("idea", "status", "alive"),
+    [(STUBBORN, Status.ABORTED, []), (DETACHES + RIGHT, Status.SCORED, [1])],
+    ids=["ignores SIGTERM and hangs", "forks twice and detaches"],
+)
+def test_a_worker_that_will_not_end_is_ended_before_the_service_is_reopened(
+    lab: Lab, service: LiveService, idea: str, status: Status, alive: list[int]
+) -> None:
+    """Real machine code does it, in each timed process; what that of the calibration left is alive for a while."""
+    lab.write(idea=idea, repetitions=1, silence_deadline_s=2)
+    source = lab.folder / "idea.c"
+    source.write_text(
+        f"#define _GNU_SOURCE\n#include <signal.h>\n#include <unistd.h>\n{source.read_text('utf-8')}", "utf-8"
+    )
+    seen: list[int] = []
+
+    def look(name: str, detail: str) -> None:
+        del detail
+        if name == "repetition":
+            seen.append(sum(len(owned) for mark, owned in marked_processes().items() if "-native-" in mark))
+
+    outcome = lab.run(at_phase=look)
+    assert alive == seen
+    assert (status, status is not Status.SCORED) == (outcome.status, outcome.exit_status)
+    attempt = lab.load(outcome)
+    assert not [one for one in marked_processes().get(attempt.id, []) if one.pid != os.getpid()]
+    assert (False, True) == (service.status()["closed"], nothing_is_written_down(lab))
+    events = [event.event for event in attempt.events]
+    assert events.index("service cleaning") < events.index("service reopened") < events.index("sealed")
+
+
+@pytest.mark.parametrize("phase", ["references", "calibration", "repetition", "sealing"])
+def test_a_second_controller_changes_nothing(lab: Lab, service: LiveService, phase: str) -> None:
+    """It is refused by the device's lock, and its own cleaning up does not reopen what the first closed."""
+    seen: list[bool] = []
+
+    def run_a_second(name: str, detail: str) -> None:
+        del detail
+        if name == phase:
+            with pytest.raises(InputError, match="is being measured by process"):
+                Lab(lab.root).run()
+            seen.append(service.status()["closed"])
+
+    assert Status.SCORED == lab.run(at_phase=run_a_second).status
+    assert [phase in ("calibration", "repetition")] == seen
+    assert ["/close", "/open"] == service.status()["calls"]
 
 
 class Library:

@@ -159,7 +159,7 @@ def test_an_id_that_another_process_got_is_not_the_marked_one(sleeper: subproces
     assert Liveness.ELSEWHERE == liveness(replace(now, host="another"))
 
 
-def test_a_service_is_found_by_the_port_it_listens_on(tmp_path: Path) -> None:
+def test_a_service_is_found_by_the_port_it_listens_on() -> None:
     """A free port names nobody, and an address that it does not listen on neither."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -169,7 +169,6 @@ def test_a_service_is_found_by_the_port_it_listens_on(tmp_path: Path) -> None:
             find_process(Find(port=port, address="127.0.0.2"), "service s")
     with pytest.raises(FindingError, match=rf"nothing listens on port {port}"):
         find_process(Find(port=port), "service s")
-    del tmp_path
 
 
 @pytest.mark.parametrize(
