@@ -13,6 +13,7 @@ from reportgen.errors import InputError, ReportgenError, WorkerError
 from reportgen.measure.environment import worker_environment
 from reportgen.measure.interruption import Interruption
 from reportgen.measure.job import Job
+from reportgen.measure.ownership import Owned
 from reportgen.measure.process import Deadlines, Message, WorkerProcess
 from reportgen.units import NS_PER_S
 
@@ -21,7 +22,7 @@ Row = dict[str, Any]
 
 @dataclass
 class Answer:
-    """What came back; ``fault`` is why it ended early, ``at`` what the process was doing then."""
+    """What came back; ``fault`` is why it ended early, ``at`` what the process was doing then, ``left_alive`` what outlived it."""
 
     batches: list[Row] = field(default_factory=list)
     checks: list[Row] = field(default_factory=list)
@@ -29,6 +30,7 @@ class Answer:
     facts: dict[str, Any] = field(default_factory=dict)
     fault: ReportgenError | None = None
     at: str = ""
+    left_alive: list[Owned] = field(default_factory=list)
 
     def take(self, message: Message) -> None:
         """Sort one message in."""

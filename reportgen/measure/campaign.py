@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,12 +19,15 @@ from reportgen.measure.job import PROCESS, Job
 from reportgen.measure.jobs import Bench, layout_facts
 from reportgen.measure.ledger import REPLACES, Turn
 from reportgen.measure.opening import digest_of
+from reportgen.measure.ownership import Owned
 from reportgen.measure.residents import Residents
 from reportgen.measure.series import Book, series_of
 from reportgen.measure.standing import Drawer
 from reportgen.measure.watching import Watch
 from reportgen.model.record import Kind, Repetition
 from reportgen.units import NS_PER_S
+
+LEFT_ALIVE = "left alive"
 
 
 class SourcesChangedError(FindingError):
@@ -35,9 +38,20 @@ class CannotCompleteError(FindingError):
     """Calibration failed, or more repetitions were lost than there are spares: the attempt is aborted."""
 
 
+Sweep = Callable[[Iterable[int]], list[Owned]]
+
+
+def _nothing_alive(staying: Iterable[int]) -> list[Owned]:
+    del staying
+    return []
+
+
 @dataclass
 class Campaign:
-    """One open attempt and everything needed to measure it. ``bracket`` takes the hashes of all that must not change."""
+    """One open attempt and everything needed to measure it.
+
+    ``bracket`` takes the hashes of all that must not change; ``sweep`` ends what a timed process left alive (``Guard.sweep``).
+    """
 
     bench: Bench
     journal: Journal
@@ -45,6 +59,7 @@ class Campaign:
     bracket: Callable[[], dict[str, str]]
     runner: Runner
     watch: Watch
+    sweep: Sweep = _nothing_alive
 
     def __post_init__(self) -> None:
         plan = self.bench.plan
@@ -162,6 +177,9 @@ class Campaign:
         logs = self.journal.artifacts / "logs"
         logs.mkdir(exist_ok=True)
         answer = run(logs)
+        answer.left_alive = self.sweep(self._residents.pids())
+        if answer.left_alive:
+            self.journal.event(LEFT_ALIVE, processes=[str(one) for one in answer.left_alive])
         after = self.bracket()
         answer.facts["hash_bracket"] = {"before": digest_of(before), "after": digest_of(after)}
         return answer, first_difference(self.header.hashes, after)
@@ -175,6 +193,8 @@ class Campaign:
     def _why_left_out(self, job: Job, answer: Answer) -> str:
         if answer.fault is not None:
             return answer.fault.one_line()
+        if answer.left_alive:
+            return f"left {', '.join(map(str, answer.left_alive))} alive, which may have shared the device; ended"
         lacks = missing(job, answer.batches, answer.checks)
         return lacks or other_inputs(self.bench.described, answer.facts["inputs"])
 
