@@ -82,6 +82,7 @@ class GuardedRun:
     record: GuardRecord | None = None
     kept: list[Any] = field(default_factory=list)
     said: str = ""
+    said_by_others: str = ""
     stray: subprocess.Popen[bytes] | None = None
     gate: Path = field(init=False)
 
