@@ -172,7 +172,7 @@ def show(
     from reportgen.archive import layout
     from reportgen.archive.load import load_attempt
     from reportgen.archive.select import find_sound_record
-    from reportgen.scoring import score_attempts
+    from reportgen.scoring import score_attempts, stages_in
 
     runs = _open(project).runs
     faults: list[ReportgenError] = []
@@ -186,7 +186,7 @@ def show(
         record, faults = find_sound_record(runs, name)
         shown = [*record.attempts]
         sanitized = [one for one in record.others if one.manifest.sanitizer is not None]
-    result = score_attempts(shown[0].plan, shown)
+    result = score_attempts(shown[0].plan, shown, stages_in(shown[0].plan, runs))
     if json:
         _print_json(machine.result(result) | {"sanitizers": machine.attempts(sanitized)})
     else:
@@ -317,13 +317,14 @@ def _print_outcome(outcome: RunOutcome) -> None:
     from reportgen import terminal
     from reportgen.archive.load import load_attempt, scan_attempts
     from reportgen.archive.select import records, standing
-    from reportgen.scoring import score_attempts
+    from reportgen.scoring import score_attempts, stages_in
 
     said = ""
     if outcome.path and outcome.status in ("scored", "complete"):
         attempt = load_attempt(outcome.path)
         if attempt.manifest.sanitizer is None:
-            _print(terminal.result(score_attempts(attempt.plan, [attempt]), [attempt]))
+            stages = stages_in(attempt.plan, outcome.path.parent.parent)
+            _print(terminal.result(score_attempts(attempt.plan, [attempt], stages), [attempt]))
         else:
             _print(terminal.sanitized([attempt]))
         beside, _ = scan_attempts(outcome.path.parent.parent, attempt.manifest.experiment)

@@ -165,6 +165,8 @@ def gate_table(scored: Result) -> Table:
     for gate in scored.gates:
         outcome = _styled(gate.outcome, str(gate.outcome))
         table.add_row(gate.name, gate.arm, outcome, gate.fixture or wording.slice_name(gate.slice))
+    table.caption = wording.freezing(scored.gates, scored.plan)
+    table.caption_justify = "left"
     return table
 
 
