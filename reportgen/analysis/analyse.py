@@ -37,10 +37,8 @@ def analyse(
     left_out:
         Rows of the repetitions that a rule of the plan left out. With them, or with tagged batches in ``rows``,
         ``with_left_out`` holds the comparisons over all rows.
-    moments:
-        When the plan's files were last changed and the record began; they are handed on to the gates.
-    stages:
-        What ``ceiling`` gates took from other records (``ceiling.stage_cells``); without it they are invalid.
+    moments, stages:
+        When the plan was changed and the record began; what ``ceiling`` gates took from other records.
 
     Raises
     ------

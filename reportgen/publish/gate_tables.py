@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from reportgen.errors import InputError
 from reportgen.model.experiment import Gate
 from reportgen.model.plan import Slice
 from reportgen.model.result import BandPoint, GateResult
@@ -153,17 +152,6 @@ KINDS: Mapping[str, Callable[[RecordView, Slice], Table]] = {"gates": gates, "ce
 
 
 def build(kind: str, record: RecordView, slices: Sequence[Slice]) -> list[Table]:
-    """Build the tables of one kind, one a slice that has any.
-
-    Raises
-    ------
-    InputError
-        The plan has no gate of that kind.
-    """
+    """Build the tables of one kind, one a slice that has any, or those of all slices where none has."""
     found = [KINDS[kind](record, piece) for piece in slices]
-    shown = [table for table in found if table.rows or kind == "gates"]
-    if not shown:
-        raise InputError(
-            f"{record.name} has nothing for a table of {kind!r}", remedy="its plan has no such gate, or it is invalid"
-        )
-    return shown
+    return [table for table in found if table.rows] or found
