@@ -47,13 +47,18 @@ class Answer:
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs jobs one after the other, each in a process of its own; ``launcher`` stands before its command."""
+    """Runs jobs one after the other, each in a process of its own; ``launcher`` stands before its command.
+
+    ``mark`` is in the environment of each, so that whatever it starts is known to be this run's. Two labs may begin attempts of one
+    name in the same second; marks are drawn at random.
+    """
 
     deadlines: Deadlines
     interruption: Interruption
     launcher: tuple[str, ...] = ()
+    mark: str = ""
 
-    def run(self, job: Job, name: str, folder: Path, attempt_id: str = "") -> Answer:
+    def run(self, job: Job, name: str, folder: Path) -> Answer:
         """Run ``job``; its log is ``folder/<name>.log``, removed if empty.
 
         A process that dies, hangs or refuses is no exception here but the answer's ``fault``.
@@ -69,7 +74,7 @@ class Runner:
         job.save(job_file)
         answer, began_ns = Answer(), time.monotonic_ns()
         try:
-            environment = worker_environment(attempt_id, job.variables)
+            environment = worker_environment(self.mark, job.variables)
             with WorkerProcess(job_file, log_file, environment, self.launcher) as process:
                 answer.facts["pid"] = process.pid
                 self.listen(process, answer)

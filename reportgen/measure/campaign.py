@@ -66,7 +66,7 @@ class Campaign:
         self.repetitions = list(read_journal(self.journal.folder).repetitions)
         quick = self.header.kind is Kind.QUICK
         self._series = series_of(plan.experiment, self.header.repetitions_planned, quick=quick)
-        self._residents = Residents(self.runner, self.header.id, self._note_lost)
+        self._residents = Residents(self.runner, self._note_lost)
         self._drawer = Drawer(self.bench, self.header.id, _origin_ns(self.header.started_at), self._series)
         self._began_ns = time.monotonic_ns()
         self._measured_here = 0
@@ -102,7 +102,7 @@ class Campaign:
         if done is None:
             self.watch.phase("calibration")
             job, layout = self._drawer.calibration()
-            answer, changed = self._bracketed(lambda logs: self.runner.run(job, "repetition-000", logs, self.header.id))
+            answer, changed = self._bracketed(lambda logs: self.runner.run(job, "repetition-000", logs))
             if answer.fault is not None:
                 self.journal.event("calibration failed", at=answer.at, fault=answer.fault.one_line())
                 raise _calibration_failed(answer.fault)
@@ -136,7 +136,7 @@ class Campaign:
         if book.stays(turn):
             return self._residents.run(job, book.block(turn), logs)
         name = "repetition" if turn.mode == PROCESS else turn.mode
-        return self.runner.run(job, f"{name}-{turn.repetition:03d}", logs, self.header.id)
+        return self.runner.run(job, f"{name}-{turn.repetition:03d}", logs)
 
     def _take(self, turn: Turn, job: Job, answer: Answer, facts: dict[str, Any]) -> None:
         """Tag what came back, decide whether it counts, and archive it."""

@@ -80,9 +80,11 @@ def _run(project: Project, name: str, options: RunOptions, watch: Watch, guard: 
         guard.begin(builder.name, device)
         services = services_on(device, project.settings.services, project.guarding)
         protocol = plan.experiment.protocol
-        runner = Runner(Deadlines(protocol.start_deadline_s, protocol.silence_deadline_s), interruption)
+        runner = Runner(
+            Deadlines(protocol.start_deadline_s, protocol.silence_deadline_s), interruption, mark=guard.token
+        )
         try:
-            bench = _prepare(request, work, runner, watch, guard.token)
+            bench = _prepare(request, work, runner, watch)
             bracket = bracket_of(project, bench)
             opened = _open(request, bench, bracket(), sanitizer)
         except OSError as fault:
@@ -132,7 +134,7 @@ def _plan(experiment: ExperimentFolder, builder: Builder) -> Plan:
     return plan
 
 
-def _prepare(request: Request, work: Path, runner: Runner, watch: Watch, token: str) -> Bench:
+def _prepare(request: Request, work: Path, runner: Runner, watch: Watch) -> Bench:
     """Compile, then make inputs and references: all that can fail before anything is measured."""
     plan, builder, sanitized = request.plan, request.builder, request.options.sanitizer is not None
     if sanitized:
@@ -154,7 +156,7 @@ def _prepare(request: Request, work: Path, runner: Runner, watch: Watch, token: 
         variables=builder.variables(request.device),
         once=sanitized,
     )
-    answer = runner.run(bench.reference_job(), "references", work, token)
+    answer = runner.run(bench.reference_job(), "references", work)
     if answer.fault is not None:
         raise answer.fault
     runner.interruption.check()

@@ -70,7 +70,7 @@ def clean(
 def ownership_of(record: GuardRecord, root: int | None) -> Ownership:
     """Tell what the run owns, as a guard that is ``root`` sees it, or as anyone does (``None``)."""
     return Ownership(
-        marks=frozenset({record.token, record.attempt} - {""}),
+        marks=frozenset({record.token}),
         root=root,
         spared=frozenset({os.getpid(), *(guard.pid for guard in record.guards if liveness(guard) is Liveness.ALIVE)}),
         contexts=lambda: contexts_on(record.backend, record.device),
@@ -99,7 +99,7 @@ class Guard:
 
     @property
     def token(self) -> str:
-        """Mark of what is started before the attempt has an id."""
+        """Mark of whatever is started; drawn at random, since two labs may begin attempts of one id."""
         return self.record.token
 
     @property

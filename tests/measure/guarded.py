@@ -220,16 +220,17 @@ class GuardedRun:
         with FileLock(state_file(self.lab.project.guarding, "inference").path.with_suffix(".lock")):
             (self.gate / "go").touch()
             wait_until(lambda: any(one.repetition == 2 for attempt in self.journals() for one in attempt), 40)
-            (attempt,) = self.lab.project.runs.glob("*/*.partial")
+            written = self._written()
+            assert written is not None
             self.stray = subprocess.Popen(
                 [sys.executable, "-S", "-c", STUBBORN, str(self.gate / "stubborn")],
-                env={**os.environ, "REPORTGEN_ATTEMPT": attempt.name.removesuffix(".partial")},
+                env={**os.environ, "REPORTGEN_ATTEMPT": written.token},
             )
             wait_until((self.gate / "stubborn").exists)
 
     def _ownership(self) -> Ownership:
         assert self.record is not None
-        return Ownership(frozenset({self.record.token, self.record.attempt} - {""}))
+        return Ownership(frozenset({self.record.token}))
 
     def _written(self) -> GuardRecord | None:
         files = guard_files(self.lab.project.guarding)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ from reportgen.archive.load import load_attempt, scan_attempts
 from reportgen.errors import FindingError, InputError, RecordError
 from reportgen.measure.admission import close
 from reportgen.measure.backends import contexts
-from reportgen.measure.guard_files import guard_file, state_file
+from reportgen.measure.guard_files import guard_file, guard_files, state_file
 from reportgen.measure.guarding import Guard, new_record
 from reportgen.measure.marks import mark_as, own_mark
 from reportgen.measure.ownership import marked_processes
@@ -208,19 +207,20 @@ def test_a_worker_that_will_not_end_is_ended_before_the_service_is_reopened(
         f"#define _GNU_SOURCE\n#include <signal.h>\n#include <unistd.h>\n{source.read_text('utf-8')}", "utf-8"
     )
     seen: list[int] = []
+    marks: set[str] = set()
 
     def look(name: str, detail: str) -> None:
         del detail
         if name == "repetition":
-            (attempt,) = lab.project.runs.glob("doubling/*.partial")
-            seen.append(len(marked_processes().get(attempt.name.removesuffix(".partial"), [])))
+            marks.update(file.path.stem for file in guard_files(lab.project.guarding))
+            seen.append(sum(len(marked_processes().get(mark, [])) for mark in marks))
 
     outcome = lab.run(at_phase=look)
     assert alive == seen
     assert (Status.ABORTED, 1) == (outcome.status, outcome.exit_status)
     assert re.search(reason, outcome.reason)
     attempt = lab.load(outcome)
-    assert not [one for one in marked_processes().get(attempt.id, []) if one.pid != os.getpid()]
+    assert not marks & set(marked_processes())
     assert (False, True) == (service.status()["closed"], nothing_is_written_down(lab))
     events = [event.event for event in attempt.events]
     assert events.index("service cleaning") < events.index("service reopened") < events.index("sealed")
