@@ -17,6 +17,7 @@ from reportgen.model.plan import Slice
 from reportgen.model.result import ComparisonResult
 from reportgen.publish import (
     answers,
+    bandwidth,
     lookup,
     record_files,
     study_charts,
@@ -189,14 +190,21 @@ class Bindings:
             "smallest_effect": wording.share(declared.smallest_effect),
         }
 
-    def table(self, kind: str, experiment: str | None = None, where: Where | None = None) -> Markup:
-        """Show tables of one kind, one a slice."""
+    def table(self, kind: str, experiment: str | None = None, where: Where | None = None, **named: Any) -> Markup:
+        """Show tables of one kind, one a slice; ``bandwidth`` takes ``ceiling``, a record, and ``at``, a fixture of it."""
         record = self._record(experiment)
+        if kind == "bandwidth":
+            return self._bandwidth(record, where or {}, **named)
         if kind in study_tables.KINDS:
             return self._theme.table(study_tables.KINDS[kind](record, self._root + record.address))
         slices = lookup.matching_slices(record, where or {})
         built = tables.build(kind, record, slices, self._root + record.address)
         return Markup("\n").join(self._theme.table(table) for table in built)
+
+    def _bandwidth(self, record: RecordView, where: Where, ceiling: str, at: Where) -> Markup:
+        reached = bandwidth.ceiling_of(self._record(ceiling), at, record.devices)
+        found = [bandwidth.table(record, piece, reached) for piece in lookup.matching_slices(record, where)]
+        return Markup("\n").join(self._theme.table(table) for table in found)
 
     def chart(
         self, kind: str, experiment: str | None = None, where: Where | None = None, vs: str | None = None
