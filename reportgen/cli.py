@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, EXIT_MISUSE, ReportgenError
+from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, EXIT_MISUSE, InputError, ReportgenError
 
 if TYPE_CHECKING:
+    from reportgen.measure.devices import Share
     from reportgen.measure.guarding import Guard
     from reportgen.measure.watching import RunOutcome
     from reportgen.project import Project
@@ -61,7 +62,9 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     name: str,
     *,
     backend: Backend = "",
-    device: Annotated[str, typer.Option(help="Which device; the backend's first by default.")] = "",
+    device: Annotated[
+        str, typer.Option(help="Which device; the backend's first by default. Several, as in 0,1: an attempt each.")
+    ] = "",
     quick: Annotated[bool, typer.Option("--quick", help="Two repetitions, never scored.")] = False,
     sanitizer: Annotated[
         str, typer.Option(metavar="TOOL", help="Look with memcheck, racecheck, synccheck or initcheck; time nothing.")
@@ -76,6 +79,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
 ) -> None:
     """Measure NAME and archive everything under runs/."""
     opened = _open(project)
+    share = _spread(opened, name, backend, device, resume, json=json)  # with several devices: once in a child for each
     guard = _split(opened, name)  # first: what measures is the child, and this process its watchdog
 
     from reportgen import machine, terminal
@@ -87,7 +91,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
 
     options = RunOptions(
         backend=backend or None,
-        device=device or None,
+        device=share.selector if share else device or None,
         quick=quick,
         sanitizer=sanitizer or None,
         where=parsed_where(where or []),
@@ -100,11 +104,9 @@ def run(  # noqa: PLR0913 - each is an option of the command line
         if not load.ok:
             watch.warning(f"{load.sentence} Intervals will be wider; {load.remedy}.")
         outcome = run(opened, name, options, watch, guard)
-    if json:
-        _print_json(machine.outcome(outcome))
-    else:
-        _print_outcome(outcome)
-    raise typer.Exit(outcome.exit_status)
+    if share:
+        share.report(machine.outcome(outcome))
+    _finish(outcome, json=json, quiet=share is not None)
 
 
 @app.command()
@@ -313,30 +315,47 @@ def _exit_with(faults: list[ReportgenError]) -> NoReturn:
     raise typer.Exit(EXIT_FINDING if faults else 0)
 
 
-def _print_outcome(outcome: RunOutcome) -> None:
-    from reportgen import terminal
-    from reportgen.archive.load import load_attempt, scan_attempts
-    from reportgen.archive.select import records, standing
-    from reportgen.scoring import score_attempts
+def _finish(outcome: RunOutcome, *, json: bool, quiet: bool) -> NoReturn:
+    """Print how a run ended (no JSON where ``quiet``: another process prints it), and exit."""
+    from reportgen import machine, terminal
 
-    said = ""
-    if outcome.path and outcome.status in ("scored", "complete"):
-        attempt = load_attempt(outcome.path)
-        if attempt.manifest.sanitizer is None:
-            _print(terminal.result(score_attempts(attempt.plan, [attempt]), [attempt]))
-        else:
-            _print(terminal.sanitized([attempt]))
-        beside, _ = scan_attempts(outcome.path.parent.parent, attempt.manifest.experiment)
-        said = standing(records(beside), attempt.id)
-    _print(terminal.outcome(outcome, said))
-    if outcome.sentence:
-        print(f"reportgen: {outcome.sentence}", file=sys.stderr)
+    if json and not quiet:
+        _print_json(machine.outcome(outcome))
+    elif not json:
+        for part in terminal.finished(outcome):
+            _print(part)
+        if outcome.sentence:
+            print(f"reportgen: {outcome.sentence}", file=sys.stderr)
+    raise typer.Exit(outcome.exit_status)
 
 
 def _open(folder: Path) -> Project:
     from reportgen.project import open_project
 
     return open_project(folder)
+
+
+def _spread(  # noqa: PLR0913 - as `run` was asked
+    opened: Project, name: str, backend: str, device: str, resume: str, *, json: bool
+) -> Share | None:
+    """Fork a child for each of several devices; only children return, with what they have to do."""
+    from reportgen.measure.devices import parsed, spread, survey  # little: what is imported now is forked
+
+    chosen = parsed(device)
+    if len(chosen) == 1:
+        return None
+    if resume:
+        raise InputError("--resume completes one attempt", where=f"--device {device}", remedy="leave --device out")
+    ended = spread(survey(opened, name, backend, chosen), lambda line: print(line, file=sys.stderr))
+    if not isinstance(ended, list):
+        return ended
+    from reportgen import machine
+
+    if json:
+        _print_json(machine.several(ended))
+    for one in ended:
+        print(one.sentence, file=sys.stderr if json else sys.stdout)
+    raise typer.Exit(max(one.exit_status for one in ended))
 
 
 def _split(opened: Project, name: str) -> Guard | None:

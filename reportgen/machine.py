@@ -15,6 +15,7 @@ from reportgen.model.result import ComparisonResult, Result
 
 if TYPE_CHECKING:
     from reportgen.archive.load import Attempt
+    from reportgen.measure.devices import Ended
     from reportgen.measure.doctor import Finding
     from reportgen.measure.recovery import Left
     from reportgen.measure.watching import RunOutcome
@@ -113,6 +114,11 @@ def outcome(finished: RunOutcome) -> dict[str, Any]:
         "reason": finished.sentence or finished.reason,
         "failed_arms": list(finished.failed_arms),
     }
+
+
+def several(ended: Sequence[Ended]) -> list[dict[str, Any]]:
+    """One row a device, in the order in which they were named: how its attempt ended."""
+    return [{"device": one.selector, "exit_status": one.exit_status, **one.outcome} for one in ended]
 
 
 def build(report: BuildReport) -> dict[str, Any]:

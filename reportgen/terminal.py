@@ -13,12 +13,14 @@ from rich.text import Text
 
 from reportgen import machine
 from reportgen.archive import layout
+from reportgen.archive.load import load_attempt, scan_attempts
 from reportgen.archive.select import records, standing
 from reportgen.model.experiment import Mode
 from reportgen.model.null_study import HarnessSummary, ModeSummary, NullStudy
 from reportgen.model.plan import Plan
 from reportgen.model.result import ComparisonResult, GateOutcome, Promotion, Result, Verdict
 from reportgen.publish import wording
+from reportgen.scoring import score_attempts
 
 if TYPE_CHECKING:
     from reportgen.archive.load import Attempt
@@ -166,6 +168,17 @@ def gate_table(scored: Result) -> Table:
         outcome = _styled(gate.outcome, str(gate.outcome))
         table.add_row(gate.name, gate.arm, outcome, gate.fixture or wording.slice_name(gate.slice))
     return table
+
+
+def finished(ended: RunOutcome) -> list[RenderableType]:
+    """Lay out how a run ended, after its verdicts or what a sanitizer found where it is whole."""
+    if not ended.path or ended.status not in ("scored", "complete"):
+        return [outcome(ended, "")]
+    attempt = load_attempt(ended.path)
+    beside, _ = scan_attempts(ended.path.parent.parent, attempt.manifest.experiment)
+    timed = attempt.manifest.sanitizer is None
+    shown = result(score_attempts(attempt.plan, [attempt]), [attempt]) if timed else sanitized([attempt])
+    return [shown, outcome(ended, standing(records(beside), attempt.id))]
 
 
 def outcome(finished: RunOutcome, said: str = "") -> RenderableType:

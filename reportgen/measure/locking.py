@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import tempfile
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from reportgen.archive.durable import refused
 from reportgen.errors import InputError
 from reportgen.model.record import Device
 
@@ -49,6 +51,27 @@ def device_lock(device: Device) -> Iterator[None]:
         with suppress(OSError):
             holder.unlink(missing_ok=True)
         lock.release()
+
+
+@contextmanager
+def opening_lock(folder: Path) -> Iterator[None]:
+    """Hold the archive's ``folder`` of one experiment while an attempt gets its id: two that begin in one second get two.
+
+    Raises
+    ------
+    RecordError
+        The system refuses.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as fault:
+        raise refused(folder, fault) from fault
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _folder() -> Path:

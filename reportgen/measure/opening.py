@@ -17,6 +17,7 @@ from reportgen.measure.backends.interface import Builder
 from reportgen.measure.environment import recorded_environment
 from reportgen.measure.identity import hash_bracket, versions
 from reportgen.measure.jobs import Bench
+from reportgen.measure.locking import opening_lock
 from reportgen.measure.provenance import find_provenance
 from reportgen.measure.watching import RunOptions
 from reportgen.model.plan import Plan
@@ -64,6 +65,18 @@ def open_attempt(
     RecordError
         The disk refuses.
     """
+    _check_unchanged(request.plan, hashes)
+    with opening_lock(request.project.runs / request.plan.name):
+        header = _new_header(request, bench, hashes, sanitizer)
+        journal = Journal.create(
+            layout.open_dir(request.project.runs, header.experiment, header.id), header, request.plan
+        )
+    journal.event("opened", device=request.device.id, repetitions=header.repetitions_planned)
+    _archive(request.project, bench, journal)
+    return Opened(journal, header)
+
+
+def _new_header(request: Request, bench: Bench, hashes: Mapping[str, str], sanitizer: Sanitizer | None) -> OpenHeader:
     now = datetime.now(UTC)
     project, plan, builder, options = request.project, request.plan, request.builder, request.options
     protocol = plan.experiment.protocol
@@ -72,7 +85,7 @@ def open_attempt(
     if sanitizer is not None:
         kind, repetitions = Kind.SANITIZER, 1
     binaries = {arm: built.sha256 for arm, built in sorted(bench.built.arms.items())}
-    header = OpenHeader(
+    return OpenHeader(
         schema_version=SCHEMA_VERSION,
         id=layout.new_attempt_id(project.runs, plan.name, bench.backend, plan.digest, now),
         experiment=plan.name,
@@ -95,11 +108,6 @@ def open_attempt(
         reportgen=reportgen.__version__,
         sanitizer=sanitizer,
     )
-    _check_unchanged(plan, hashes)
-    journal = Journal.create(layout.open_dir(project.runs, plan.name, header.id), header, plan)
-    journal.event("opened", device=request.device.id, repetitions=repetitions)
-    _archive(project, bench, journal)
-    return Opened(journal, header)
 
 
 def resume_attempt(request: Request, bench: Bench, attempt_id: str, hashes: Mapping[str, str]) -> Opened:

@@ -196,6 +196,7 @@ class Protocol(_Noun, frozen=True, kw_only=True):
     ``clock_warm_up_s`` bounds the time in which a process waits for a stable clock before its first batch. Each of the
     ``modes`` has ``repetitions`` of its own, interleaved in time. ``layout`` and ``placement`` begin a new process every
     ``block_repetitions``, over which an A/A study forms one interval; it divides ``repetitions`` where there are several modes.
+    ``side_by_side`` allows attempts on several devices of one host to be measured at the same time.
     """
 
     repetitions: int = 12
@@ -203,6 +204,7 @@ class Protocol(_Noun, frozen=True, kw_only=True):
     quick_repetitions: int = 2
     modes: list[Mode] = msgspec.field(default_factory=lambda: [Mode.PROCESS])
     block_repetitions: int = 12
+    side_by_side: bool = False
     least_batch_ms: float = 1.0
     launches_per_graph: int = 1
     lead_in_replays: int = 1
