@@ -174,7 +174,7 @@ def show(
     from reportgen.archive import layout
     from reportgen.archive.load import load_attempt
     from reportgen.archive.select import find_sound_record
-    from reportgen.scoring import score_attempts
+    from reportgen.scoring import score_attempts, stages_in
 
     runs = _open(project).runs
     faults: list[ReportgenError] = []
@@ -188,7 +188,7 @@ def show(
         record, faults = find_sound_record(runs, name)
         shown = [*record.attempts]
         sanitized = [one for one in record.others if one.manifest.sanitizer is not None]
-    result = score_attempts(shown[0].plan, shown)
+    result = score_attempts(shown[0].plan, shown, stages_in(shown[0].plan, runs))
     if json:
         _print_json(machine.result(result) | {"sanitizers": machine.attempts(sanitized)})
     else:

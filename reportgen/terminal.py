@@ -20,7 +20,7 @@ from reportgen.model.null_study import HarnessSummary, ModeSummary, NullStudy
 from reportgen.model.plan import Plan
 from reportgen.model.result import ComparisonResult, GateOutcome, Promotion, Result, Verdict
 from reportgen.publish import wording
-from reportgen.scoring import score_attempts
+from reportgen.scoring import score_attempts, stages_in
 
 if TYPE_CHECKING:
     from reportgen.archive.load import Attempt
@@ -167,6 +167,8 @@ def gate_table(scored: Result) -> Table:
     for gate in scored.gates:
         outcome = _styled(gate.outcome, str(gate.outcome))
         table.add_row(gate.name, gate.arm, outcome, gate.fixture or wording.slice_name(gate.slice))
+    table.caption = wording.freezing(scored.gates, scored.plan)
+    table.caption_justify = "left"
     return table
 
 
@@ -177,7 +179,8 @@ def finished(ended: RunOutcome) -> list[RenderableType]:
     attempt = load_attempt(ended.path)
     beside, _ = scan_attempts(ended.path.parent.parent, attempt.manifest.experiment)
     timed = attempt.manifest.sanitizer is None
-    shown = result(score_attempts(attempt.plan, [attempt]), [attempt]) if timed else sanitized([attempt])
+    stages = stages_in(attempt.plan, attempt.path.parent.parent) if timed else []
+    shown = result(score_attempts(attempt.plan, [attempt], stages), [attempt]) if timed else sanitized([attempt])
     return [shown, outcome(ended, standing(records(beside), attempt.id))]
 
 

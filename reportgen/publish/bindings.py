@@ -18,6 +18,7 @@ from reportgen.model.result import ComparisonResult
 from reportgen.publish import (
     answers,
     bandwidth,
+    gate_tables,
     lookup,
     record_files,
     study_charts,
@@ -198,6 +199,8 @@ class Bindings:
         if kind in study_tables.KINDS:
             return self._theme.table(study_tables.KINDS[kind](record, self._root + record.address))
         slices = lookup.matching_slices(record, where or {})
+        if kind in gate_tables.KINDS:
+            return Markup("\n").join(self._theme.table(table) for table in gate_tables.build(kind, record, slices))
         built = tables.build(kind, record, slices, self._root + record.address)
         return Markup("\n").join(self._theme.table(table) for table in built)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from reportgen.model.plan import Slice
 from reportgen.publish import (
     derivations,
+    gate_tables,
     lookup,
     record_facts,
     record_files,
@@ -52,7 +54,7 @@ def build(record: RecordView, frame: Frame, report: Link | None, library: Librar
         facts=(*record_facts.groups(record), *(group for one in record.attempts for group in groups(one.manifest))),
         arms=_arms(record),
         checks=tables.checks(record),
-        outcome=tuple(table for table in outcome if table.rows),
+        outcome=tuple(table for table in (*outcome, *_gates(slices, record)) if table.rows),
         figures=_figures(record, library),
         derivations=tuple(
             table
@@ -78,6 +80,10 @@ def build(record: RecordView, frame: Frame, report: Link | None, library: Librar
         study_figures=_study_figures(record, library),
         study_formulas=study_formulas.FORMULAS,
     )
+
+
+def _gates(slices: list[Slice], record: RecordView) -> list[Table]:
+    return [build(record, piece) for build in gate_tables.KINDS.values() for piece in slices]
 
 
 def _standing(record: RecordView) -> str:
