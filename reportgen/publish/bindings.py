@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 from reportgen.errors import InputError
 from reportgen.publish import (
     answers,
+    bandwidth,
     gate_tables,
     lookup,
     record_files,
@@ -200,9 +201,11 @@ class Bindings(PageRecords):
             "smallest_effect": wording.share(declared.smallest_effect),
         }
 
-    def table(self, kind: str, experiment: str | None = None, where: Where | None = None) -> Markup:
-        """Show tables of one kind, one a slice."""
+    def table(self, kind: str, experiment: str | None = None, where: Where | None = None, **named: Any) -> Markup:
+        """Show tables of one kind, one a slice; ``bandwidth`` takes ``ceiling``, a record, and ``at``, a fixture of it."""
         record = self._record(experiment)
+        if kind == "bandwidth":
+            return self._bandwidth(record, where or {}, **named)
         if kind in study_tables.KINDS:
             return self._theme.table(study_tables.KINDS[kind](record, self._root + record.address))
         slices = lookup.matching_slices(record, where or {})
@@ -210,6 +213,11 @@ class Bindings(PageRecords):
             return Markup("\n").join(self._theme.table(table) for table in gate_tables.build(kind, record, slices))
         built = tables.build(kind, record, slices, self._root + record.address)
         return Markup("\n").join(self._theme.table(table) for table in built)
+
+    def _bandwidth(self, record: RecordView, where: Where, ceiling: str, at: Where) -> Markup:
+        reached = bandwidth.ceiling_of(self._record(ceiling), at, record.devices)
+        found = [bandwidth.table(record, piece, reached) for piece in lookup.matching_slices(record, where)]
+        return Markup("\n").join(self._theme.table(table) for table in found)
 
     def chart(
         self, kind: str, experiment: str | None = None, where: Where | None = None, vs: str | None = None

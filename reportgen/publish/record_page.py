@@ -105,7 +105,12 @@ def _study_figures(record: RecordView, library: Library) -> tuple[Figure, ...]:
     study, place = record.result.null_study, (library, root_of(record.address))
     if study is None:
         return ()
-    has = {"errors": study.nulls or study.harness_ratios, "one_placement": study.shown, "power": study.power}
+    has = {
+        "errors": study.nulls or study.harness_ratios,
+        "intervals": study.nulls,
+        "one_placement": study.shown,
+        "power": study.power,
+    }
     return tuple(study_figures.figure_of(kind, record, place) for kind in study_charts.KINDS if has[kind])
 
 

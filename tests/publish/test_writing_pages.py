@@ -78,7 +78,7 @@ def test_the_guide_names_every_binding_and_every_choice(library: Library, tmp_pa
     assert set(Bindings(page, library, Theme([default_theme()])).functions()) == shown
     choices = [*record_facts.COUNTS, *record_facts.FACTS, *KINDS, *FrontMatter.__struct_fields__]
     assert [] == [name for name in choices if f"`{name}`" not in GUIDE]
-    assert {*tables.BY_SLICE, *tables.WHOLE, *tables.OF_GATES, *study_tables.KINDS} == set(
+    assert {*tables.BY_SLICE, *tables.WHOLE, *tables.OF_GATES, *study_tables.KINDS, "bandwidth"} == set(
         re.findall(r'table\("(\w+)"', GUIDE)
     )
     assert {*chart_data.KINDS, *study_charts.KINDS} == set(re.findall(r'chart\("(\w+)"', GUIDE))
