@@ -203,6 +203,14 @@ def size(length_bytes: int) -> str:
     return plural(length_bytes, "byte")
 
 
+def rate(bytes_per_s: float) -> str:
+    """Say a rate of bytes with three significant digits, in decimal units as makers of memory do."""
+    for unit_bytes, unit in ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s")):
+        if bytes_per_s >= unit_bytes:
+            return f"{bytes_per_s / unit_bytes:#.3g} {unit}".replace(". ", " ")
+    return f"{bytes_per_s:.0f} B/s"
+
+
 def plural(value: int, noun: str) -> str:
     """Say a count with its noun: ``1 device``, ``2 devices``."""
     ending = "" if value == 1 else "s"
