@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from reportgen.model.plan import Slice
 from reportgen.publish import (
+    claim_tables,
     derivations,
     gate_tables,
     lookup,
@@ -18,6 +21,7 @@ from reportgen.publish import (
     wording,
 )
 from reportgen.publish.attempt_tables import groups, hashes, readings, status_cell
+from reportgen.publish.claims import Judged
 from reportgen.publish.context import Column, Figure, Frame, Link, RecordPage, Row, Table
 from reportgen.publish.figures import figures
 from reportgen.publish.frames import Subject
@@ -40,8 +44,10 @@ def subject(record: RecordView) -> Subject:
     )
 
 
-def build(record: RecordView, frame: Frame, report: Link | None, library: Library) -> RecordPage:
-    """Build the page's context."""
+def build(
+    record: RecordView, frame: Frame, report: Link | None, library: Library, claims: Sequence[Judged] = ()
+) -> RecordPage:
+    """Build the page's context; ``claims`` are those of all pages."""
     slices = lookup.slices(record)
     outcome = [build(record, piece, "") for build in (tables.answer, tables.holm) for piece in slices]
     left_out = [derivations.left_out(record, piece) for piece in slices]
@@ -55,6 +61,7 @@ def build(record: RecordView, frame: Frame, report: Link | None, library: Librar
         arms=_arms(record),
         checks=tables.checks(record),
         outcome=tuple(table for table in (*outcome, *_gates(slices, record)) if table.rows),
+        claims=claim_tables.claims_of(record, claims),
         figures=_figures(record, library),
         derivations=tuple(
             table

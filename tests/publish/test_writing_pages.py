@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import re
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from reportgen.publish import chart_data, record_facts, study_charts, study_tables, study_values, tables
 from reportgen.publish.bindings import Bindings
 from reportgen.publish.cache import Cache
+from reportgen.publish.claim_words import DOMAINS, ClaimWords
 from reportgen.publish.gather import Gathered
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import KINDS, FrontMatter, fill, read_page
@@ -79,6 +82,17 @@ def test_the_guide_names_every_binding_and_every_choice(library: Library, tmp_pa
         re.findall(r'table\("(\w+)"', GUIDE)
     )
     assert {*chart_data.KINDS, *study_charts.KINDS} == set(re.findall(r'chart\("(\w+)"', GUIDE))
+
+
+def test_the_guide_names_every_word_of_a_claim_as_it_is_called() -> None:
+    """With its parameters and their defaults; ``study`` passes its own on."""
+    for name in set(DOMAINS) - {"study"}:
+        signature = inspect.signature(getattr(ClaimWords, name))
+        said = [
+            one.name if one.default is one.empty else f"{one.name}={json.dumps(one.default).replace('null', 'None')}"
+            for one in signature.parameters.values()
+        ]
+        assert f"`{name}({', '.join(said[1:])})`" in GUIDE
 
 
 def test_the_guide_names_every_figure_of_a_study() -> None:
