@@ -39,7 +39,7 @@ def lint(page: SourcePage) -> list[Problem]:
 
     Words of outcome are grave in reports; elsewhere they are worth a warning.
     """
-    problems = []
+    problems: list[Problem] = []
     for text in [*_head(page), *texts(page.body)]:
         problems += _figures(page, text)
     for text in texts(page.body):
