@@ -209,7 +209,7 @@ class GuardedRun:
         self.lab.write(backend="fake", repetitions=2, spares=1, program=program, silence_deadline_s=deadline_s)
         opens = OPENS.format(mask=str(self.gate / "mask"), url=f"{self.service.url}/open")
         command = json.dumps([sys.executable, "-S", "-c", opens])
-        toml = self.service.toml(idle_deadline_s=self.idle_deadline_s).replace(
+        toml = self.service.toml(idle_deadline_s=self.idle_deadline_s, deadline_s=30).replace(
             f'open = {{ url = "{self.service.url}/open"', f"open = {{ command = {command}"
         )
         (self.lab.root / "reportgen.toml").write_text(f"[[service]]\n{toml}", "utf-8")
