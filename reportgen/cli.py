@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, EXIT_MISUSE, InputError, ReportgenError
+from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, EXIT_MISUSE, ReportgenError
 
 if TYPE_CHECKING:
-    from reportgen.measure.devices import Share
+    from reportgen.measure.devices import Ended, Share
     from reportgen.measure.guarding import Guard
-    from reportgen.measure.watching import RunOutcome
+    from reportgen.measure.watching import RunOptions, RunOutcome
     from reportgen.project import Project
+    from reportgen.terminal import Progress
 
 app = typer.Typer(
     name="reportgen",
@@ -66,6 +68,9 @@ def run(  # noqa: PLR0913 - each is an option of the command line
         str, typer.Option(help="Which device; the backend's first by default. Several, as in 0,1: an attempt each.")
     ] = "",
     quick: Annotated[bool, typer.Option("--quick", help="Two repetitions, never scored.")] = False,
+    scheduler: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Measure on the Dask workers there, which own a device each.")
+    ] = "",
     sanitizer: Annotated[
         str, typer.Option(metavar="TOOL", help="Look with memcheck, racecheck, synccheck or initcheck; time nothing.")
     ] = "",
@@ -78,32 +83,32 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     json: Json = False,
 ) -> None:
     """Measure NAME and archive everything under runs/."""
-    opened = _open(project)
-    share = _spread(opened, name, backend, device, resume, json=json)  # with several devices: once in a child for each
-    guard = _split(opened, name)  # first: what measures is the child, and this process its watchdog
-
-    from reportgen import machine, terminal
-    from reportgen.measure.controller import plan_of, run
-    from reportgen.measure.doctor import check_load
-    from reportgen.measure.sanitizers import parsed_where
-    from reportgen.measure.watching import RunOptions
-    from reportgen.scoring import interim
+    from reportgen.measure.watching import (
+        RunOptions,
+    )  # little: what is imported before the forks is there once for each
 
     options = RunOptions(
         backend=backend or None,
-        device=share.selector if share else device or None,
+        device=device or None,
         quick=quick,
         sanitizer=sanitizer or None,
-        where=parsed_where(where or []),
         resume=resume or None,
         provenance=provenance,
     )
-    made = plan_of(opened, name, options.backend)
-    load = check_load()
-    with terminal.Progress(_console(stderr=True), made, interim) as watch:
-        if not load.ok:
+    opened = _open(project)
+    share = _spread(opened, name, options, scheduler, json=json)  # with several devices: once in a child for each
+    guard = _split(opened, name)  # first: what measures is the child, and this process its watchdog
+
+    from reportgen import machine
+    from reportgen.measure.controller import run
+    from reportgen.measure.doctor import check_load
+    from reportgen.measure.sanitizers import parsed_where
+
+    asked = replace(options, where=parsed_where(where or []), device=share.selector if share else options.device)
+    with _progress(opened, name, options) as watch:
+        if not (load := check_load()).ok:
             watch.warning(f"{load.sentence} Intervals will be wider; {load.remedy}.")
-        outcome = run(opened, name, options, watch, guard)
+        outcome = run(opened, name, asked, watch, guard)
     if share:
         share.report(machine.outcome(outcome))
     _finish(outcome, json=json, quiet=share is not None)
@@ -335,18 +340,14 @@ def _open(folder: Path) -> Project:
     return open_project(folder)
 
 
-def _spread(  # noqa: PLR0913 - as `run` was asked
-    opened: Project, name: str, backend: str, device: str, resume: str, *, json: bool
-) -> Share | None:
-    """Fork a child for each of several devices; only children return, with what they have to do."""
-    from reportgen.measure.devices import parsed, spread, survey  # little: what is imported now is forked
+def _spread(opened: Project, name: str, options: RunOptions, scheduler: str, *, json: bool) -> Share | None:
+    """Measure on several devices, if asked to: a child for one of them returns, with what it has to do, and nothing else."""
+    from reportgen.measure.devices import spread
 
-    chosen = parsed(device)
-    if len(chosen) == 1:
-        return None
-    if resume:
-        raise InputError("--resume completes one attempt", where=f"--device {device}", remedy="leave --device out")
-    ended = spread(survey(opened, name, backend, chosen), lambda line: print(line, file=sys.stderr))
+    if scheduler:
+        ended: Share | list[Ended] | None = _dispatched(opened, name, options, scheduler)
+    else:
+        ended = spread(opened, name, options, lambda line: print(line, file=sys.stderr))
     if not isinstance(ended, list):
         return ended
     from reportgen import machine
@@ -356,6 +357,24 @@ def _spread(  # noqa: PLR0913 - as `run` was asked
     for one in ended:
         print(one.sentence, file=sys.stderr if json else sys.stdout)
     raise typer.Exit(max(one.exit_status for one in ended))
+
+
+def _dispatched(opened: Project, name: str, options: RunOptions, scheduler: str) -> list[Ended]:
+    from reportgen import machine
+    from reportgen.measure.devices import Ended
+    from reportgen.measure.dispatch import Dispatch
+
+    with _progress(opened, name, options) as watch:
+        found = Dispatch(opened, name, options, watch).run(scheduler)
+    return [Ended(one.device, one.outcome.exit_status, machine.outcome(one.outcome)) for one in found]
+
+
+def _progress(opened: Project, name: str, options: RunOptions) -> Progress:
+    from reportgen import terminal
+    from reportgen.measure.controller import plan_of
+    from reportgen.scoring import interim
+
+    return terminal.Progress(_console(stderr=True), plan_of(opened, name, options.backend), interim)
 
 
 def _split(opened: Project, name: str) -> Guard | None:

@@ -86,12 +86,13 @@ def _run(project: Project, name: str, options: RunOptions, watch: Watch, guard: 
             raise _refused(work, fault) from fault
         except Interrupted:
             path = layout.open_dir(project.runs, plan.name, header.id) if header else None
-            return RunOutcome(path, Status.ABORTED, INTERRUPTED, [], EXIT_INTERRUPTED, INTERRUPTED)
+            return RunOutcome(path, Status.ABORTED, INTERRUPTED, [], EXIT_INTERRUPTED, INTERRUPTED, left_open=True)
         guard.name(opened.header.id)
         if sanitizer is not None:
             looking = Sanitizing(bench, opened.journal, opened.header, bracket, runner, watch, sanitizer)
             return _measure(looking, guard, services)
-        return _measure(Campaign(bench, opened.journal, opened.header, bracket, runner, watch), guard, services)
+        campaign = Campaign(bench, opened.journal, opened.header, bracket, runner, watch)
+        return _measure(campaign, guard, services, seals=options.seals)
 
 
 def plan_of(project: Project, name: str, backend: str | None = None) -> Plan:
@@ -177,21 +178,23 @@ def _open(request: Request, bench: Bench, hashes: dict[str, str], sanitizer: Ins
     return open_attempt(request, bench, hashes, told)
 
 
-def _measure(campaign: Campaign | Sanitizing, guard: Guard, services: Sequence[Service]) -> RunOutcome:
+def _measure(
+    campaign: Campaign | Sanitizing, guard: Guard, services: Sequence[Service], *, seals: bool = True
+) -> RunOutcome:
     journal = campaign.journal
     try:
         with guard.window(services, journal.event, campaign.runner.interruption.check):
             campaign.measure()
         campaign.watch.phase("sealing")
-        return close_complete(journal, campaign.header.kind)
+        return close_complete(journal, campaign.header.kind, seals=seals)
     except Interrupted:
         if guard.watchdog_died:
             journal.event("watchdog died")
         return leave_open(journal, None)
     except (SourcesChangedError, SanitizerFoundError) as fault:
-        return close_early(journal, Status.INVALID, fault)
+        return close_early(journal, Status.INVALID, fault, seals=seals)
     except CannotCompleteError as fault:
-        return close_early(journal, Status.ABORTED, fault)
+        return close_early(journal, Status.ABORTED, fault, seals=seals)
     except ReportgenError as fault:
         return leave_open(journal, fault)
     except OSError as fault:

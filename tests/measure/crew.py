@@ -1,0 +1,60 @@
+"""A real scheduler and real workers on loopback, each owning one simulated device."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.measure.serving import wait_until
+
+ROOT = Path(__file__).parents[2]
+_ADDRESS = re.compile(r"Scheduler at:\s+(tcp://\S+)")
+
+
+@dataclass
+class RealCrew:
+    """Processes of Dask that the tests start; ``folder`` holds their logs and is where they run."""
+
+    folder: Path
+    address: str = ""
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def start(self) -> None:
+        """Start the scheduler."""
+        self._start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show")
+        log = self.folder / "0.log"
+        wait_until(lambda: _ADDRESS.search(log.read_text("utf-8")) is not None, 30)
+        found = _ADDRESS.search(log.read_text("utf-8"))
+        assert found is not None
+        self.address = found[1]
+
+    def hire(self, device: int, resource: str = "CPU=1") -> subprocess.Popen[bytes]:
+        """Start a worker that owns a device."""
+        return self._start(
+            "dask_worker",
+            self.address,
+            *("--resources", resource, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1"),
+            REPORTGEN_DEVICE=str(device),
+        )
+
+    def end(self) -> None:
+        """End all of them."""
+        for process in reversed(self.processes):
+            process.kill()
+            process.wait()
+
+    def _start(self, module: str, *words: str, **variables: str) -> subprocess.Popen[bytes]:
+        with (self.folder / f"{len(self.processes)}.log").open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.{module}", *words],
+                cwd=self.folder,
+                env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
+                stdout=log,
+                stderr=log,
+            )
+        self.processes.append(process)
+        return process
