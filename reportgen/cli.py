@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, EXIT_MISUSE, ReportgenError
+from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, ReportgenError
 
 if TYPE_CHECKING:
     from reportgen.measure.devices import Ended, Share
@@ -30,7 +30,11 @@ app = typer.Typer(
 
 ProjectDir = Annotated[Path, typer.Option("--project", metavar="DIR", help="The lab's folder.")]
 Backend = Annotated[str, typer.Option(help="native, fake ...; the experiment's own by default.")]
+Device = Annotated[str, typer.Option(help="The backend's first by default. Several, as in 0,1: an attempt each.")]
+Scheduler = Annotated[str, typer.Option(metavar="ADDRESS", help="Measure on its Dask workers, each on its own device.")]
+Sanitizer = Annotated[str, typer.Option(metavar="TOOL", help="Look with memcheck, racecheck, synccheck or initcheck.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Paths = Annotated[list[Path], typer.Argument(metavar="PATH...")]
 Here = Path()
 _WIDTH_IN_FILES = 140
 
@@ -64,16 +68,10 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     name: str,
     *,
     backend: Backend = "",
-    device: Annotated[
-        str, typer.Option(help="Which device; the backend's first by default. Several, as in 0,1: an attempt each.")
-    ] = "",
+    device: Device = "",
     quick: Annotated[bool, typer.Option("--quick", help="Two repetitions, never scored.")] = False,
-    scheduler: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Measure on the Dask workers there, which own a device each.")
-    ] = "",
-    sanitizer: Annotated[
-        str, typer.Option(metavar="TOOL", help="Look with memcheck, racecheck, synccheck or initcheck; time nothing.")
-    ] = "",
+    scheduler: Scheduler = "",
+    sanitizer: Sanitizer = "",
     where: Annotated[
         list[str] | None, typer.Option(metavar="AXIS=VALUE", help="Only these fixtures, for --sanitizer.")
     ] = None,
@@ -176,23 +174,13 @@ def show(
 ) -> None:
     """Print the verdicts of NAME's record, or of a single attempt."""
     from reportgen import machine, terminal
-    from reportgen.archive import layout
-    from reportgen.archive.load import load_attempt
-    from reportgen.archive.select import find_sound_record
+    from reportgen.archive.select import find_shown
     from reportgen.scoring import score_attempts
 
-    runs = _open(project).runs
-    faults: list[ReportgenError] = []
-    sanitized = []
-    if layout.is_attempt_id(name):
-        shown = [load_attempt(layout.find_attempt(runs, name))]
-        if shown[0].manifest.sanitizer is not None:
-            _print_json(machine.attempts(shown)[0]) if json else _print(terminal.sanitized(shown))
-            return
-    else:
-        record, faults = find_sound_record(runs, name)
-        shown = [*record.attempts]
-        sanitized = [one for one in record.others if one.manifest.sanitizer is not None]
+    shown, sanitized, faults = find_shown(_open(project).runs, name)
+    if not shown:
+        _print_json(machine.attempts(sanitized)[0]) if json else _print(terminal.sanitized(sanitized))
+        return
     result = score_attempts(shown[0].plan, shown)
     if json:
         _print_json(machine.result(result) | {"sanitizers": machine.attempts(sanitized)})
@@ -245,7 +233,7 @@ def serve(
 
 
 @app.command()
-def verify(paths: Annotated[list[Path], typer.Argument(metavar="PATH...")], *, json: Json = False) -> None:
+def verify(paths: Paths, *, json: Json = False) -> None:
     """Re-check records: PATH is an attempt, a record's folder, a zip or a built site."""
     from reportgen import machine, terminal
     from reportgen.publish.verification import verify_path
@@ -257,6 +245,17 @@ def verify(paths: Annotated[list[Path], typer.Argument(metavar="PATH...")], *, j
         for report in reports.values():
             _print(terminal.verification(report))
     raise typer.Exit(EXIT_FINDING if any(report.findings for report in reports.values()) else 0)
+
+
+@app.command()
+def merge(paths: Paths, *, project: ProjectDir = Here, json: Json = False) -> None:
+    """Take in attempts of other hosts: PATH is an attempt, a folder of attempts, or a zip of either."""
+    from reportgen import machine, terminal
+    from reportgen.publish.merging import REFUSED, merge
+
+    found = merge(_open(project).runs, paths)
+    _print_json(machine.merged(found)) if json else _print(terminal.merged(found))
+    raise typer.Exit(EXIT_FINDING if any(one.outcome == REFUSED for one in found) else 0)
 
 
 @app.command()
@@ -292,19 +291,11 @@ def main() -> NoReturn:
             f"{error.filename or 'system'}: {error.strerror}; free space or mend permissions, then repeat", EXIT_FINDING
         )
     except Exception as error:  # noqa: BLE001 - the outermost line: a traceback never reaches a user
-        _fail(*_last_resort(error))
+        from reportgen.last_words import last_words
+
+        _fail(*last_words(error))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(int(status or 0))
-
-
-def _last_resort(error: Exception) -> tuple[str, int]:
-    from typer.exceptions import Abort, TyperException
-
-    if isinstance(error, Abort) or isinstance(error.__cause__, KeyboardInterrupt):
-        return "interrupted", EXIT_INTERRUPTED
-    if isinstance(error, TyperException):
-        return f"{str(error).rstrip('.')}; see reportgen --help", EXIT_MISUSE
-    return f"internal fault: {type(error).__name__}: {error}; please report it with the command you ran", EXIT_FINDING
 
 
 def _fail(line: str, status: int) -> NoReturn:

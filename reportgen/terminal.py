@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from reportgen.measure.recovery import Left
     from reportgen.measure.watching import RunOutcome
     from reportgen.publish.build import BuildReport
+    from reportgen.publish.merging import Merged
     from reportgen.publish.verification import VerificationReport
 
 _STYLES: dict[str, str] = {
@@ -77,6 +78,14 @@ def attempts(found: Sequence[Attempt]) -> RenderableType:
         said = attempt.reason or standing(formed, attempt.id)
         table.add_row(attempt.id, attempt.manifest.experiment, wording.kind(attempt.manifest), status, said)
     return table
+
+
+def merged(found: Sequence[Merged]) -> RenderableType:
+    """Say of each attempt that was given whether it was taken in, a line each."""
+    lines = [Text(f"{one.attempt} {one.device}: {one.outcome}".replace(" :", ":")) for one in found]
+    for line, one in zip(lines, found, strict=True):
+        line.append(f", {one.reason}" if one.reason else "")
+    return Group(*lines)
 
 
 def sanitized(found: Sequence[Attempt]) -> RenderableType:

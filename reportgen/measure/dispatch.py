@@ -14,7 +14,7 @@ from reportgen.archive.journal import read_journal
 from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, FindingError, InputError, ReportgenError
 from reportgen.measure.closing import INTERRUPTED
 from reportgen.measure.controller import plan_of
-from reportgen.measure.fleet import Crew, Task, connected
+from reportgen.measure.fleet import LEASE_S, Crew, Task, connected
 from reportgen.measure.interruption import Interrupted, Interruption
 from reportgen.measure.mirror import LOST, Mirror
 from reportgen.measure.opening import open_header
@@ -53,13 +53,14 @@ class _Errand:
 
 @dataclass
 class Dispatch:
-    """A run on a fleet. ``patience_s``: how long a lost worker's board is waited for."""
+    """A run on a fleet. ``patience_s``: how long a lost worker's board is waited for; ``lease_s``: how long a worker goes on unheard."""
 
     project: Project
     name: str
     options: RunOptions
     watch: Watch
     patience_s: float = PATIENCE_S
+    lease_s: float = LEASE_S
     errands: dict[str, _Errand] = field(default_factory=dict)
 
     def run(self, address: str) -> list[Dispatched]:
@@ -158,7 +159,7 @@ class Dispatch:
         errand.mirror = Mirror(
             self.project.runs, self._plan, errand.attempt, self._provenance, self.watch, f"device {errand.device}"
         )
-        errand.task = Task(self._crew.client, parcel, place.name, worker_id, self._crew.resource)
+        errand.task = Task(self._crew, parcel, place.name, worker_id, self.lease_s)
 
     def _attend(self, errand: _Errand, task: Task) -> None:
         """Archive what has arrived; see whether the attempt is over, or its worker gone."""
@@ -173,6 +174,7 @@ class Dispatch:
             self._lose(errand, task)
         elif told is not None and errand.mirror is not None:
             errand.outcome, errand.task = errand.mirror.finish(told), None
+            task.forget()
 
     def _archive(self, errand: _Errand, task: Task) -> None:
         for message in task.messages():

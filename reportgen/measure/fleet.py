@@ -36,7 +36,7 @@ _RENEW_S = 2.0
 _CALL_S = 30.0
 
 
-def measure(parcel: Parcel, token: str, worker_id: str) -> dict[str, Any]:
+def measure(parcel: Parcel, token: str, worker_id: str, lease_s: float) -> dict[str, Any]:
     """Task: measure the attempt on this worker's device, and say how it ended as ``Mirror.finish`` reads it.
 
     ``worker_id`` is the folder of the process it was meant for, which no other has: another one at the same address knows nothing of
@@ -46,7 +46,7 @@ def measure(parcel: Parcel, token: str, worker_id: str) -> dict[str, Any]:
     if worker.local_directory != worker_id:
         raise WorkerError("another worker has this address by now", where=worker.address)
     client = get_client()
-    news, lease = Queue(token, client=client), _Lease(Variable(f"{token}-lease", client=client))
+    news, lease = Queue(token, client=client), _Lease(Variable(f"{token}-lease", client=client), lease_s)
     root = Path(tempfile.mkdtemp(prefix=f"reportgen-{os.getpid()}-fleet-"))
     try:
         unpack(parcel, root)
@@ -72,8 +72,8 @@ def _send(messages: Iterator[Message], news: Queue) -> None:
 class _Lease:
     """Whether somebody still listens; asked every few looks."""
 
-    def __init__(self, variable: Variable) -> None:
-        self._variable, self._value = variable, 0
+    def __init__(self, variable: Variable, lease_s: float) -> None:
+        self._variable, self._lease_s, self._value = variable, lease_s, 0
         self._changed_s = self._asked_s = time.monotonic()
 
     def holds(self) -> bool:
@@ -84,7 +84,7 @@ class _Lease:
         value = int(self._variable.get(timeout=_CALL_S))
         if value != self._value:
             self._value, self._changed_s = value, now_s
-        return value != STOP and now_s - self._changed_s < LEASE_S
+        return value != STOP and now_s - self._changed_s < self._lease_s
 
 
 async def describe_here(backend: str) -> dict[str, Any]:
@@ -95,7 +95,8 @@ async def describe_here(backend: str) -> dict[str, Any]:
 class Task:
     """One attempt under way on a worker."""
 
-    def __init__(self, client: Client, parcel: Parcel, address: str, worker_id: str, resource: str) -> None:
+    def __init__(self, crew: Crew, parcel: Parcel, address: str, worker_id: str, lease_s: float) -> None:
+        client = crew.client
         self.address, self.worker_id = address, worker_id
         token = f"reportgen-{parcel.attempt}-{os.urandom(4).hex()}"
         self._news, self._lease = Queue(token, client=client), Variable(f"{token}-lease", client=client)
@@ -106,12 +107,13 @@ class Task:
             parcel,
             token,
             worker_id,
+            lease_s,
             key=token,
             pure=False,
             retries=0,
             workers=[address],
             allow_other_workers=False,
-            resources={resource: 1},
+            resources={crew.resource: 1},
         )
 
     def messages(self) -> list[Message]:

@@ -104,10 +104,14 @@ class RemoteRun:
     def news(self) -> Iterator[Message]:
         """Give what was archived or told since the last call. Header and plan come first, artifacts before the repetitions.
 
-        Logs of the timed processes come once the process has ended.
+        What is told comes after what was archived by then. Logs of the timed processes come once the process has ended.
         """
         ended = self.process.poll() is not None
-        yield from self._lines(self.root, PROGRESS)
+        told = [*self._lines(self.root, PROGRESS)]
+        yield from self._archived(ended=ended)
+        yield from told
+
+    def _archived(self, *, ended: bool) -> Iterator[Message]:
         folder = layout.open_dir(self.root / "runs", self.parcel.experiment, self.parcel.attempt)
         if not folder.is_dir():
             return

@@ -26,9 +26,8 @@ class RealCrew:
     def start(self) -> None:
         """Start the scheduler."""
         self._start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show")
-        log = self.folder / "0.log"
-        wait_until(lambda: _ADDRESS.search(log.read_text("utf-8")) is not None, 30)
-        found = _ADDRESS.search(log.read_text("utf-8"))
+        wait_until(lambda: _ADDRESS.search(self.log(0)) is not None, 30)
+        found = _ADDRESS.search(self.log(0))
         assert found is not None
         self.address = found[1]
 
@@ -40,6 +39,10 @@ class RealCrew:
             *("--resources", resource, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1"),
             REPORTGEN_DEVICE=str(device),
         )
+
+    def log(self, number: int) -> str:
+        """Read what a process told; the scheduler is 0, workers are counted as they were hired."""
+        return (self.folder / f"{number}.log").read_text("utf-8", "replace")
 
     def end(self) -> None:
         """End all of them."""
