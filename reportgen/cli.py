@@ -175,13 +175,14 @@ def show(
     """Print the verdicts of NAME's record, or of a single attempt."""
     from reportgen import machine, terminal
     from reportgen.archive.select import find_shown
-    from reportgen.scoring import score_attempts
+    from reportgen.scoring import score_attempts, stages_in
 
-    shown, sanitized, faults = find_shown(_open(project).runs, name)
+    runs = _open(project).runs
+    shown, sanitized, faults = find_shown(runs, name)
     if not shown:
         _print_json(machine.attempts(sanitized)[0]) if json else _print(terminal.sanitized(sanitized))
         return
-    result = score_attempts(shown[0].plan, shown)
+    result = score_attempts(shown[0].plan, shown, stages_in(shown[0].plan, runs))
     if json:
         _print_json(machine.result(result) | {"sanitizers": machine.attempts(sanitized)})
     else:

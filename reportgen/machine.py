@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from reportgen.publish.verification import VerificationReport
 
 _COMPARISON = ("arm", "baseline", "slice", "headline", "estimate", "low", "high", "verdict", "reason")
-_GATE = ("name", "kind", "slice", "arm", "threshold", "estimate", "end", "outcome", "fixture", "frozen_at")
+_GATE = (
+    "name", "kind", "slice", "arm", "threshold", "estimate", "end", "outcome", "fixture", "frozen_at",
+    "began_at", "younger", "exploratory",
+)  # fmt: skip
 _NOISE = ("slice", "null", "of", "low", "high", "floor", "cell_floor")
 
 

@@ -3,36 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from reportgen.analysis.analyse import analyse
+from reportgen.analysis.ceiling import stage_cells
+from reportgen.analysis.gates import Moments
 from reportgen.analysis.pairing import DeviceRows
-from reportgen.archive.load import Attempt
-from reportgen.archive.select import Record
+from reportgen.archive.load import Attempt, sound_attempts
+from reportgen.archive.select import Record, records
 from reportgen.model.experiment import Mode
 from reportgen.model.plan import Plan
-from reportgen.model.result import Result
+from reportgen.model.result import Result, StageCell
 
 INTERIM_DEVICE = "this device"
 
 
-def score(record: Record) -> Result:
-    """Compute everything that a record says.
+def score(record: Record, stages: Sequence[StageCell] = ()) -> Result:
+    """Compute everything that a record says; ``stages`` is what its ceiling gates rest on (:func:`stages_of`).
 
     Raises
     ------
     RecordError
         A file of an attempt is damaged, or its rows are no record of the plan.
-    InputError
-        A gate of a kind that this version does not compute.
     """
-    return score_attempts(record.plan, record.attempts)
+    return score_attempts(record.plan, record.attempts, stages)
 
 
-def score_attempts(plan: Plan, attempts: Sequence[Attempt]) -> Result:
+def stages_of(plan: Plan, others: Sequence[Record]) -> list[StageCell]:
+    """Take what the ceiling gates of a plan rest on from the records that they name; nothing of one that is not there.
+
+    Of several records with one plan the one that began first speaks. Raises as :func:`score`.
+    """
+    found: list[StageCell] = []
+    for gate in plan.experiment.gates:
+        for record in stage_records(plan, others, gate.name):
+            rows = [device_rows(attempt, left_out=False) for attempt in record.attempts]
+            found += stage_cells(gate, record.plan, rows)
+    return found
+
+
+def stage_records(plan: Plan, others: Sequence[Record], gate_name: str | None = None) -> list[Record]:
+    """List the records that ceiling gates of a plan rest on: of all of them, or of one."""
+    stages = [gate.stage for gate in plan.experiment.gates if gate.stage and gate_name in (None, gate.name)]
+    found = []
+    for stage in stages:
+        named = [record for record in others if (record.name, record.digest) == (stage.experiment, stage.plan)]
+        found += sorted(named, key=lambda record: min(one.manifest.started_at for one in record.attempts))[:1]
+    return found
+
+
+def stages_in(plan: Plan, runs: Path) -> list[StageCell]:
+    """Take what the ceiling gates of a plan rest on from the archive. Raises as :func:`score`."""
+    names = sorted({gate.stage.experiment for gate in plan.experiment.gates if gate.stage})
+    return stages_of(plan, [record for name in names for record in records(sound_attempts(runs, name)[0])])
+
+
+def score_attempts(plan: Plan, attempts: Sequence[Attempt], stages: Sequence[StageCell] = ()) -> Result:
     """Compute what ``attempts`` of one plan say together, one a device. Raises as :func:`score`."""
     rows = [device_rows(attempt, left_out=False) for attempt in attempts]
     left_out = [device_rows(attempt, left_out=True) for attempt in attempts]
@@ -41,7 +71,11 @@ def score_attempts(plan: Plan, attempts: Sequence[Attempt]) -> Result:
         plan,
         rows,
         left_out=[device for device in left_out if (device.batches["mode"] == Mode.PROCESS).any()],
-        frozen_at=min((moment for moment in frozen if moment), default=None),
+        moments=Moments(
+            frozen_at=min((moment for moment in frozen if moment), default=None),
+            began_at=min(attempt.manifest.started_at for attempt in attempts),
+        ),
+        stages=stages,
     )
 
 

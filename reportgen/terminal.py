@@ -20,7 +20,7 @@ from reportgen.model.null_study import HarnessSummary, ModeSummary, NullStudy
 from reportgen.model.plan import Plan
 from reportgen.model.result import ComparisonResult, GateOutcome, Promotion, Result, Verdict
 from reportgen.publish import wording
-from reportgen.scoring import score_attempts
+from reportgen.scoring import score_attempts, stages_in
 
 if TYPE_CHECKING:
     from reportgen.archive.load import Attempt
@@ -114,8 +114,23 @@ def result(scored: Result, attempts: Sequence[Attempt]) -> RenderableType:
     slices = dict.fromkeys(one.slice for one in scored.comparisons if one.role != "null")
     tables = [verdict_table(scored, name) for name in slices]
     gates = [gate_table(scored)] if scored.gates else []
+    apart = [Text(line, style="bold red") for line in _devices_apart(scored)]
     study = [study_table(scored.null_study)] if scored.null_study else []
-    return Group(*head, Text(wording.DIRECTION), *tables, *gates, _noise(scored), *study)
+    return Group(*head, Text(wording.DIRECTION), *tables, *gates, *apart, _noise(scored), *study)
+
+
+def _devices_apart(scored: Result) -> list[str]:
+    """Say what each device says by itself where devices of one model disagree; the interval over all spans them."""
+    lines = []
+    for one in scored.comparisons:
+        if one.devices_agree is False:
+            each = [
+                f"{device.device} {wording.interval(device.interval.low, device.interval.high, plain=True)}"
+                for device in one.devices
+                if device.interval is not None
+            ]
+            lines.append(f"{wording.slice_name(one.slice)}: {one.arm} / {one.baseline}: {', '.join(each)}")
+    return lines
 
 
 def verdict_table(scored: Result, name: str) -> Table:
@@ -176,6 +191,8 @@ def gate_table(scored: Result) -> Table:
     for gate in scored.gates:
         outcome = _styled(gate.outcome, str(gate.outcome))
         table.add_row(gate.name, gate.arm, outcome, gate.fixture or wording.slice_name(gate.slice))
+    table.caption = wording.freezing(scored.gates, scored.plan)
+    table.caption_justify = "left"
     return table
 
 
@@ -186,7 +203,8 @@ def finished(ended: RunOutcome) -> list[RenderableType]:
     attempt = load_attempt(ended.path)
     beside, _ = scan_attempts(ended.path.parent.parent, attempt.manifest.experiment)
     timed = attempt.manifest.sanitizer is None
-    shown = result(score_attempts(attempt.plan, [attempt]), [attempt]) if timed else sanitized([attempt])
+    stages = stages_in(attempt.plan, attempt.path.parent.parent) if timed else []
+    shown = result(score_attempts(attempt.plan, [attempt], stages), [attempt]) if timed else sanitized([attempt])
     return [shown, outcome(ended, standing(records(beside), attempt.id))]
 
 

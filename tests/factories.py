@@ -197,6 +197,8 @@ def open_attempt(
         journal.artifact(f"{layout.SOURCES}/{path}", data)
     for arm in _arms(plan):
         journal.artifact(f"{layout.BINARIES}/{arm.name}.bin", (arm.of or arm.name).encode())
+    said = {fixture.name: {"bytes": 4096} for fixture in plan.fixtures}
+    journal.artifact(layout.FIXTURES, msgspec.json.encode(said))
     for repetition in repetitions:
         journal.append(repetition)
         journal.event("repetition", repetition=repetition.repetition)

@@ -36,6 +36,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("lab")
     shutil.copytree(ROOT / "kernels", root / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "site", root / "site")
+    shutil.copytree(ROOT / "runs", root / "runs", ignore=shutil.ignore_patterns("q6k_dot"))
     call(root, "run", "q6k_dot")
     call(root, "build", "--strict")
     return root

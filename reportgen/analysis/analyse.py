@@ -8,7 +8,7 @@ import pandas as pd
 
 from reportgen.analysis.comparing import Measured, comparison_result, measure
 from reportgen.analysis.families import holm_families
-from reportgen.analysis.gates import gate_results
+from reportgen.analysis.gates import UNKNOWN, Moments, gate_results
 from reportgen.analysis.noise import cell_floor, is_valid, noise_floor, noise_results
 from reportgen.analysis.null_study import null_study
 from reportgen.analysis.pairing import DeviceRows
@@ -17,11 +17,16 @@ from reportgen.analysis.promotion import promotions
 from reportgen.analysis.times import arm_times
 from reportgen.analysis.views import SliceView, all_comparisons, is_null_comparison, slice_views
 from reportgen.model.plan import Plan
-from reportgen.model.result import SCHEMA_VERSION, ComparisonResult, Result
+from reportgen.model.result import SCHEMA_VERSION, ComparisonResult, Result, StageCell
 
 
 def analyse(
-    plan: Plan, rows: Sequence[DeviceRows], *, left_out: Sequence[DeviceRows] = (), frozen_at: str | None = None
+    plan: Plan,
+    rows: Sequence[DeviceRows],
+    *,
+    left_out: Sequence[DeviceRows] = (),
+    moments: Moments = UNKNOWN,
+    stages: Sequence[StageCell] = (),
 ) -> Result:
     """Compute the result of one record.
 
@@ -32,21 +37,19 @@ def analyse(
     left_out:
         Rows of the repetitions that a rule of the plan left out. With them, or with tagged batches in ``rows``,
         ``with_left_out`` holds the comparisons over all rows.
-    frozen_at:
-        When the plan's files were last changed, as the manifest says; it is handed on to the gates.
+    moments, stages:
+        When the plan was changed and the record began; what ``ceiling`` gates took from other records.
 
     Raises
     ------
     RecordError
         Rows that are no record of this plan: see ``pairing.time_cubes`` and ``views.slice_views``.
-    InputError
-        A gate of a kind that this version does not compute.
     """
     views = slice_views(plan, rows)
     by_view = _measure(views)
     comparisons = _compare(by_view)
     floors = {view.name: cell_floor(_nulls(measured)) for view, measured in zip(views, by_view, strict=True)}
-    gates = gate_results(views, floors, frozen_at)
+    gates = gate_results(views, floors, moments, stages)
     return Result(
         schema_version=SCHEMA_VERSION,
         experiment=plan.name,
@@ -64,6 +67,7 @@ def analyse(
         times=arm_times(views),
         with_left_out=_with_left_out(plan, rows, left_out) if left_out or _leaves_out(views) else [],
         null_study=null_study(plan, rows),
+        stages=list(stages),
     )
 
 

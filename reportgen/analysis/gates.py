@@ -11,81 +11,37 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reportgen.analysis.decision import FEWEST_REPETITIONS, DevicePairs, decision
+from reportgen.analysis.band import band, places_along
+from reportgen.analysis.ceiling import ceiling, stage_times
+from reportgen.analysis.decision import decision
 from reportgen.analysis.median import FloatArray, Samples
 from reportgen.analysis.promotion import incumbent_of
-from reportgen.analysis.views import PairedTimes, SliceView, arms_by_name
-from reportgen.errors import InputError
+from reportgen.analysis.questions import INVALID, Cells, Finding, Question, cells_of, outcome_of
+from reportgen.analysis.views import SliceView, arms_by_name
 from reportgen.model.experiment import Gate, GateKind, Role
-from reportgen.model.result import GateOutcome, GateResult
+from reportgen.model.result import GateOutcome, GateResult, StageCell
 
 
-@dataclass(frozen=True, eq=False)
-class Finding:
-    """What a rule found: ``estimate`` and ``end`` of the deciding cell in the direction of the threshold."""
+@dataclass(frozen=True)
+class Moments:
+    """When the plan's files were last changed, and when the first attempt of the record began (ISO 8601, UTC)."""
 
-    outcome: GateOutcome
-    estimate: float | None = None
-    end: float | None = None
-    fixture: str | None = None
-    device: str | None = None
-    tolerance: float | None = None
+    frozen_at: str | None = None
+    began_at: str | None = None
 
 
-INVALID = Finding(GateOutcome.INVALID)
-
-
-@dataclass(frozen=True, eq=False)
-class Question:
-    """A gate asked of one arm in one slice: the pairs of its cells and the slice's cell floor."""
-
-    gate: Gate
-    paired: tuple[PairedTimes, ...]
-    cell_floor: float | None
-
-    @property
-    def in_time(self) -> bool:
-        """Whether the gate is about nanoseconds rather than shares."""
-        return self.gate.quantity == "saved_ns"
-
-    def pairs(self) -> list[DevicePairs]:
-        """Pair values: nanoseconds saved, or time ratios."""
-        return [times.saved(self.gate.repeats) if self.in_time else times.ratios() for times in self.paired]
-
-    def as_savings(self, values: FloatArray) -> FloatArray:
-        """Pair values, or medians of them, as savings."""
-        return values if self.in_time else 1 - values
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """Savings of all cells: median and lower end of its order-statistic interval."""
-
-    names: tuple[tuple[str, str], ...]
-    estimate: FloatArray
-    end: FloatArray
+UNKNOWN = Moments()
 
 
 def gate_results(
-    views: Sequence[SliceView], cell_floors: Mapping[str, float | None], frozen_at: str | None
+    views: Sequence[SliceView],
+    cell_floors: Mapping[str, float | None],
+    moments: Moments,
+    stages: Sequence[StageCell] = (),
 ) -> list[GateResult]:
-    """Outcome of every gate of the plan, by slice, gate and arm.
-
-    Raises
-    ------
-    InputError
-        A gate of a kind that this version does not compute.
-    """
-    for view in views:
-        for gate in view.plan.experiment.gates:
-            if gate.kind not in RULES:
-                raise InputError(
-                    f"gates of kind {gate.kind.value!r} cannot be computed by this version",
-                    where=f"{view.plan.name}: gate {gate.name}",
-                    remedy=f"use one of {', '.join(kind.value for kind in RULES)}",
-                )
+    """Outcome of every gate of the plan, by slice, gate and arm; ``stages`` is what ceilings rest on."""
     results = [
-        _ask(view, gate, arm, cell_floors[view.name], frozen_at)
+        _ask(view, gate, arm, cell_floors[view.name], (moments, stages))
         for view in views
         for gate in view.plan.experiment.gates
         for arm in gate.arms
@@ -93,14 +49,24 @@ def gate_results(
     return _asked_somewhere(results)
 
 
-def _ask(view: SliceView, gate: Gate, arm: str, floor: float | None, frozen_at: str | None) -> tuple[GateResult, bool]:
+def _ask(
+    view: SliceView, gate: Gate, arm: str, floor: float | None, beside: tuple[Moments, Sequence[StageCell]]
+) -> tuple[GateResult, bool]:
     """Answer the gate, and tell whether the slice holds any fixture that it asks about."""
     baseline = _baseline(view, gate, arm)
     fixtures = view.shared_fixtures(arm, baseline, gate.where) if baseline else ()
     computable = bool(fixtures) and not view.failed & {arm, baseline}
     found = INVALID
     if computable:
-        found = RULES[gate.kind](Question(gate, tuple(view.paired(arm, baseline, fixtures)), floor))
+        found = RULES[gate.kind](
+            Question(
+                gate,
+                tuple(view.paired(arm, baseline, fixtures)),
+                floor,
+                stage=stage_times(beside[1], gate, view.cubes["main"][0].model),
+                places=places_along(view.plan, gate.axis, fixtures) if gate.axis else {},
+            )
+        )
     result = GateResult(
         name=gate.name,
         kind=gate.kind.value,
@@ -113,9 +79,14 @@ def _ask(view: SliceView, gate: Gate, arm: str, floor: float | None, frozen_at: 
         end=found.end,
         outcome=found.outcome,
         fixture=found.fixture,
-        frozen_at=frozen_at,
+        frozen_at=beside[0].frozen_at,
         device=found.device,
         tolerance=found.tolerance,
+        began_at=beside[0].began_at,
+        ceiling=found.ceiling,
+        points=list(found.points),
+        bands=list(found.bands),
+        exploratory=gate.after is not None,
     )
     return result, bool(fixtures)
 
@@ -136,7 +107,7 @@ def _baseline(view: SliceView, gate: Gate, arm: str) -> str:
 
 def _every_fixture(question: Question) -> Finding:
     """Pass where the lower end of every cell clears the threshold; all must hold, so nothing is corrected."""
-    cells = _cells(question)
+    cells = cells_of(question)
     if cells is None:
         return INVALID
     return _weigh(cells, np.full(len(cells.end), question.gate.threshold))
@@ -144,7 +115,7 @@ def _every_fixture(question: Question) -> Finding:
 
 def _no_regression(question: Question) -> Finding:
     """Pass where no cell's upper end costs more than the threshold or, where that is more, than the cell floor."""
-    cells = _cells(question)
+    cells = cells_of(question)
     if cells is None or question.cell_floor is None:
         return INVALID
     floor = np.full(len(cells.end), question.cell_floor)
@@ -161,14 +132,14 @@ def _no_regression(question: Question) -> Finding:
 def _headline(question: Question) -> Finding:
     """Pass where the decision interval clears the threshold."""
     pairs = question.pairs()
-    if _cells(question) is None:
+    if cells_of(question) is None:
         return INVALID
     found = decision(pairs)
     if not found.enough:
         return INVALID
     worst = found.low if question.in_time else found.high
     estimate, end = question.as_savings(np.array([found.estimate, worst])).tolist()
-    return Finding(_outcome(end >= question.gate.threshold, estimate >= question.gate.threshold), estimate, end)
+    return Finding(outcome_of(end >= question.gate.threshold, estimate >= question.gate.threshold), estimate, end)
 
 
 Rule = Callable[[Question], Finding]
@@ -177,36 +148,18 @@ RULES: dict[GateKind, Rule] = {
     GateKind.EVERY_FIXTURE: _every_fixture,
     GateKind.HEADLINE: _headline,
     GateKind.NO_REGRESSION: _no_regression,
+    GateKind.CEILING: ceiling,
+    GateKind.BAND: band,
 }
-
-
-def _cells(question: Question) -> Cells | None:
-    """Find the savings of all cells; None where a cell has too few pairs for an interval."""
-    pairs = question.pairs()
-    samples = [device.samples for device in pairs]
-    if any((sample.count < FEWEST_REPETITIONS).any() for sample in samples):
-        return None
-    worst = [sample.order_ends()[0 if question.in_time else 1] for sample in samples]
-    return Cells(
-        names=tuple((device.device, fixture) for device in pairs for fixture in device.fixtures),
-        estimate=question.as_savings(np.concatenate([sample.median() for sample in samples])),
-        end=question.as_savings(np.concatenate(worst)),
-    )
 
 
 def _weigh(cells: Cells, required: FloatArray) -> Finding:
     """Hold every cell against what it requires; the one farthest below, or nearest above, decides."""
     estimates, ends = cells.estimate - required, cells.end - required
-    outcome = _outcome(bool((ends >= 0).all()), bool((estimates >= 0).all()))
+    outcome = outcome_of(bool((ends >= 0).all()), bool((estimates >= 0).all()))
     at = int(np.argmin(estimates if outcome is GateOutcome.FAILS else ends))
     device, fixture = cells.names[at]
     return Finding(outcome, float(cells.estimate[at]), float(cells.end[at]), fixture, device)
-
-
-def _outcome(end_clears: bool, estimate_clears: bool) -> GateOutcome:  # noqa: FBT001 - the two columns of a table
-    if end_clears:
-        return GateOutcome.PASSES
-    return GateOutcome.THIN_MARGIN if estimate_clears else GateOutcome.FAILS
 
 
 def _baseline_ns(question: Question) -> FloatArray:

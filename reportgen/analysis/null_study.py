@@ -100,11 +100,15 @@ def _layout_covers(summaries: Sequence[ModeSummary]) -> float | None:
 
 
 def _shown(nulls: dict[str, Blocks]) -> list[NullSeries]:
-    """Process values of the placement comparison farthest from 1, and of the same comparison in every other mode."""
+    """Process values of the surest error in one placement, and of the same comparison in every other mode.
+
+    That is the comparison whose interval lies farthest from 1; of several that hold it, the one whose estimate does.
+    """
     worst = nulls.get(Mode.PLACEMENT)
     if worst is None or not worst.asked:
         return []
-    asked = worst.asked[int(np.argmax(np.abs(worst.estimate - 1)))]
+    clear = np.maximum(np.maximum(worst.low - 1, 1 - worst.high), 0)
+    asked = worst.asked[int(np.lexsort((np.abs(worst.estimate - 1), clear))[-1])]
     modes = [Mode.PLACEMENT.value, *(mode for mode in nulls if mode != Mode.PLACEMENT)]
     return [
         NullSeries(

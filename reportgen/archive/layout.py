@@ -18,6 +18,7 @@ ARTIFACTS = "artifacts"
 SOURCES = "sources"
 BINARIES = "binaries"
 SUMS = "SHA256SUMS"
+FIXTURES = "fixtures.json"
 
 HEADER = "header.json"
 JOURNAL = "journal.jsonl"

@@ -7,12 +7,13 @@ from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 
+import msgspec
 import pandas as pd
 import pyarrow as pa
 
 from reportgen.archive import layout
 from reportgen.archive.counting import count, facts_of, left_out_entry
-from reportgen.archive.encoding import decode_json, decode_toml, read_bytes
+from reportgen.archive.encoding import UNREADABLE, damaged, decode_json, decode_toml, read_bytes
 from reportgen.archive.journal import JournalContents, decode_event, read_journal
 from reportgen.archive.lines import read_finished
 from reportgen.archive.notes import EXCLUSION, read_notes
@@ -22,6 +23,12 @@ from reportgen.errors import InputError, RecordError, ReportgenError
 from reportgen.model import plan as plan_model
 from reportgen.model.plan import Plan
 from reportgen.model.record import SCHEMA_VERSION, Event, Manifest, Note, Repetition, RepetitionFacts, Status
+
+
+class _Said(msgspec.Struct):
+    """What the experiment said of a fixture, as far as it is read back."""
+
+    bytes: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +82,24 @@ class Attempt:
         if self.sealed:
             return read_finished(self.path / layout.REPETITIONS, _decode_facts)
         return tuple(map(facts_of, self._measured))
+
+    @cached_property
+    def moved_bytes(self) -> dict[str, int]:
+        """Bytes that one launch must move at least, by fixture, as the experiment counted them; empty where it was not asked.
+
+        Raises
+        ------
+        RecordError
+            The file that tells is damaged.
+        """
+        path = layout.artifacts_dir(self.path) / layout.FIXTURES
+        if not path.exists():
+            return {}
+        try:
+            said = msgspec.json.decode(read_bytes(path), type=dict[str, _Said])
+        except UNREADABLE as fault:
+            raise damaged(str(path), fault) from fault
+        return {name: one.bytes for name, one in said.items()}
 
     @cached_property
     def _measured(self) -> list[Repetition]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from reportgen.errors import InputError
 from reportgen.model.experiment import Arm, AxisValue, Comparison, Experiment, Gate, Role
@@ -36,6 +37,10 @@ class Arms:
             and any({first, second} <= set(group.get(fixture.name, ())) for group in (self.main, self.peers))
         ]
 
+    def beside(self, name: str, rule: Mapping[str, Sequence[AxisValue]]) -> list[str]:
+        """Fixtures that the rule selects and on which an arm is timed beside any other."""
+        return self.shared(name, name, rule)
+
     def incumbents_of(self, arm: Arm) -> list[str]:
         """Incumbents that share a fixture with the arm."""
         names = [other.name for other in self.arms if other.role is Role.INCUMBENT]
@@ -59,6 +64,8 @@ def judged_comparisons(experiment: Experiment, arms: Arms, where: str) -> list[C
     _check_nulls(unique, arms, where)
     for gate in experiment.gates:
         _check_gate(gate, arms, where)
+        if gate.axis is not None:
+            _check_band(gate, arms, experiment.protocol.repetitions, where)
     return unique
 
 
@@ -176,3 +183,28 @@ def _check_gate(gate: Gate, arms: Arms, where: str) -> None:
                 where=where,
                 remedy="correct `arms`, `vs` or `where`",
             )
+
+
+def _check_band(gate: Gate, arms: Arms, repetitions: int, where: str) -> None:
+    """See that each slice has one fixture a point, and that the planned repetitions can decide all points together.
+
+    Of M points each is held to 1 - 0.05 / M, and the widest interval of n values covers with 1 - 2^(1-n).
+    """
+    for piece, name in product(arms.slices, gate.arms):
+        asked = set(arms.beside(name, gate.where)) & set(piece.fixtures)
+        values = [fixture.values[str(gate.axis)] for fixture in arms.fixtures if fixture.name in asked]
+        fault, remedy = "", ""
+        if len(set(values)) < len(values):
+            fault, remedy = (
+                f"has several fixtures at one {gate.axis}",
+                "leave one value of every other axis with `where`",
+            )
+        elif len(values) == 1:
+            fault, remedy = f"has a single point of {gate.axis}", "a band needs two adjacent points"
+        elif 40 * len(values) > 2**repetitions:
+            fault, remedy = (
+                f"asks for {len(values)} points",
+                f"{repetitions} repetitions cannot decide so many together",
+            )
+        if fault:
+            raise InputError(f"gate {gate.name!r} {fault} in slice {piece.name!r}", where=where, remedy=remedy)

@@ -194,7 +194,7 @@ def _archive(project: Project, bench: Bench, journal: Journal) -> None:
         journal.artifact(f"{layout.SOURCES}/{file.path}", (project.kernels / file.path).read_bytes())
     for name, data in sorted(bench.built.artifacts.items()):
         journal.artifact(name, data)
-    journal.artifact("fixtures.json", _described(bench))
+    journal.artifact(layout.FIXTURES, _described(bench))
 
 
 def _described(bench: Bench) -> bytes:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from reportgen.archive import layout
-from reportgen.archive.journal import read_journal
 from reportgen.archive.sums import files_under
 from reportgen.errors import FindingError, InputError
 from reportgen.measure.identity import own_sha256
@@ -107,6 +106,8 @@ def _check(sources: Mapping[str, bytes], sums: Mapping[str, str]) -> None:
 
 def _opened(folder: Path) -> dict[str, bytes]:
     """Read the files of an open attempt, without unfinished lines and without the logs of its processes."""
+    from reportgen.archive.journal import read_journal  # noqa: PLC0415 - a worker unpacks only, and stays small
+
     whole = read_journal(folder)
     names = [layout.HEADER, layout.PLAN, layout.JOURNAL, layout.EVENTS]
     found = {name: (folder / name).read_bytes() for name in names}

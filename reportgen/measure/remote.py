@@ -1,64 +1,28 @@
 """An attempt for another host, measured on this one: a process with guards of its own, and what it archives, read as it grows.
 
-Started as ``python -m reportgen.measure.remote JOB`` by a worker of the fleet. It runs the controller as the command line does;
-only the seal is left to whoever sent the attempt.
+It imports little: a worker of the fleet has it loaded all the time.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 from reportgen.archive import layout
 from reportgen.archive.sums import files_under
-from reportgen.errors import EXIT_FINDING, ReportgenError
-from reportgen.measure.backends.builders import open_builder
-from reportgen.measure.controller import run
-from reportgen.measure.devices import end_with_parent
-from reportgen.measure.locking import wait_until_free
-from reportgen.measure.marks import own_mark
-from reportgen.measure.parcel import DEVICE_VARIABLE, LAB_VARIABLE, LOGS, Parcel
-from reportgen.measure.watchdog import Watched, split
-from reportgen.measure.watching import RunOptions
-from reportgen.project import SETTINGS_FILE, open_project
+from reportgen.measure.parcel import LOGS, Parcel
 
+PROGRAM = "reportgen.measure.remote_controller"
 JOB, PROGRESS, OUTCOME, SAID = "job.json", "progress.jsonl", "outcome.json", "said.txt"
-_PREDECESSOR_S = 30.0
+DESCRIBE = "--describe"
 _ASK_S = 60.0
 Message = tuple[str, str, bytes]
-
-
-class Telling:
-    """A watch that writes what it is told to a file, a line each."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def phase(self, name: str, detail: str = "") -> None:
-        """Something begins."""
-        self._tell("phase", name, detail)
-
-    def repetition_done(
-        self, done: int, planned: int, seconds_left: float, rows: Sequence[dict[str, Any]], series: str
-    ) -> None:
-        """Take note of progress; the rows are on their way anyhow."""
-        del rows
-        self._tell("done", done, planned, seconds_left, series)
-
-    def warning(self, sentence: str) -> None:
-        """Pass a warning on."""
-        self._tell("warning", sentence)
-
-    def _tell(self, *words: Any) -> None:
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(words) + "\n")
 
 
 @dataclass
@@ -88,7 +52,7 @@ class RemoteRun:
         self.sent = {*parcel.opened}
         with (self.root / SAID).open("wb") as said:
             self.process = subprocess.Popen(  # noqa: S603 - this interpreter, a fixed module
-                [sys.executable, "-P", "-m", "reportgen.measure.remote", str(self.root)],
+                [sys.executable, "-P", "-m", PROGRAM, str(self.root)],
                 stdin=subprocess.DEVNULL,
                 stdout=said,
                 stderr=said,
@@ -125,7 +89,7 @@ class RemoteRun:
         yield from lines
 
     def outcome(self) -> dict[str, Any]:
-        """Say how it ended, as :func:`main` wrote it; a process that was killed has written nothing."""
+        """Say how it ended, as it wrote it; a process that was killed has written nothing."""
         try:
             found: dict[str, Any] = json.loads((self.root / OUTCOME).read_bytes())
         except (OSError, ValueError):
@@ -158,7 +122,7 @@ def describe(backend: str) -> dict[str, Any]:
         It cannot be told; the line says why.
     """
     asked = subprocess.run(  # noqa: S603 - this interpreter, a fixed module
-        [sys.executable, "-P", "-m", "reportgen.measure.remote", "--describe", backend],
+        [sys.executable, "-P", "-m", PROGRAM, DESCRIBE, backend],
         capture_output=True,
         text=True,
         timeout=_ASK_S,
@@ -169,68 +133,3 @@ def describe(backend: str) -> dict[str, Any]:
         raise RuntimeError(words[-1] if words else f"ended with status {asked.returncode}")
     found: dict[str, Any] = json.loads(asked.stdout)
     return found
-
-
-def _describe(backend: str) -> dict[str, Any]:
-    lab = open_project(Path(os.environ.get(LAB_VARIABLE) or Path.cwd()))
-    device = open_builder(backend).device(os.environ.get(DEVICE_VARIABLE) or None)
-    services = lab.settings.services if (lab.root / SETTINGS_FILE).is_file() else []
-    host = own_mark().boot if sys.platform.startswith("linux") else os.uname().nodename
-    return {
-        "device": device.id,
-        "kind": device.kind,
-        "host": host,
-        "services": [service.name for service in services if service.shares(device.id)],
-    }
-
-
-def _measure(root: Path, job: dict[str, Any]) -> int:
-    project = open_project(root)
-    side = split(project.runs, project.guarding, job["experiment"])
-    if isinstance(side, Watched):
-        sys.stderr.writelines(f"{sentence}\n" for sentence in side.sentences)
-        return side.exit_status
-    attempt, resumed = job["attempt"], job["resume"]
-    options = RunOptions(
-        backend=job["backend"],
-        device=job["device"],
-        quick=job["quick"],
-        resume=attempt if resumed else None,
-        attempt=None if resumed else attempt,
-        seals=False,
-    )
-    try:
-        wait_until_free(open_builder(job["backend"]).device(job["device"]), _PREDECESSOR_S)
-        ended = run(project, job["experiment"], options, Telling(root / PROGRESS), side)
-        told: dict[str, Any] = {
-            "status": ended.status,
-            "reason": ended.reason,
-            "exit_status": ended.exit_status,
-            "sentence": ended.sentence,
-            "left_open": ended.left_open,
-        }
-    except ReportgenError as fault:
-        told = {"error": fault.one_line(), "exit_status": fault.exit_status}
-    hidden = root / f".{OUTCOME}"
-    hidden.write_text(json.dumps(told), "utf-8")
-    hidden.rename(root / OUTCOME)
-    return int(told["exit_status"])
-
-
-def main(words: Sequence[str]) -> int:
-    """Describe the device, or measure the job of a folder; the exit status."""
-    try:
-        if words[0] == "--describe":
-            sys.stdout.write(json.dumps(_describe(words[1])))
-            return 0
-        root = Path(words[0])
-        job = json.loads((root / JOB).read_bytes())
-        end_with_parent(signal.SIGTERM, job["parent"])
-        return _measure(root, job)
-    except ReportgenError as fault:
-        sys.stderr.write(f"{fault.one_line()}\n")
-        return fault.exit_status or EXIT_FINDING
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -23,6 +23,7 @@ AxisValue = str | int | float | bool
 _ARM_NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
 _AXIS_TEXT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,79}")
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class Role(enum.StrEnum):
@@ -122,13 +123,25 @@ class Comparison(_Noun, frozen=True, kw_only=True):
     where: dict[str, list[AxisValue]] = {}
 
 
+class Stage(_Noun, frozen=True, kw_only=True):
+    """What ``arm`` saves against ``vs`` in a record named by its plan's digest; a launch there counts ``repeats`` times."""
+
+    experiment: str
+    plan: str
+    arm: str
+    vs: str
+    repeats: int = 1
+    where: dict[str, list[AxisValue]] = {}
+
+
 class Gate(_Noun, frozen=True, kw_only=True):
     """A rule frozen in the plan before the first batch.
 
     ``arms`` are the arms it is asked of; ``vs`` is a role (``incumbent``, ``control``) or an arm.
     ``threshold`` is a share of the baseline's time (``quantity = "ratio"``; 0.02 asks for 2 % less time, and for
     ``no_regression`` allows 2 % more) or nanoseconds saved (``quantity = "saved_ns"``: saved time of one launch
-    times ``repeats``).
+    times ``repeats``). ``stage`` belongs to ``ceiling``, ``axis`` to ``band``; ``after`` is the digest of the plan whose
+    results had been seen when a band's points were chosen: it is exploratory.
     """
 
     name: str
@@ -140,6 +153,9 @@ class Gate(_Noun, frozen=True, kw_only=True):
     repeats: int = 1
     required: bool = True
     where: dict[str, list[AxisValue]] = {}
+    stage: Stage | None = None
+    axis: str | None = None
+    after: str | None = None
 
     def __post_init__(self) -> None:
         if self.quantity not in ("ratio", "saved_ns"):
@@ -148,6 +164,27 @@ class Gate(_Noun, frozen=True, kw_only=True):
             raise ValueError(f"gate {self.name!r}: arms names none")
         if not math.isfinite(self.threshold) or self.repeats < 1:
             raise ValueError(f"gate {self.name!r}: threshold must be finite and repeats at least 1")
+        _check_ceiling(self)
+        _check_band(self)
+
+
+def _check_ceiling(gate: Gate) -> None:
+    if (gate.kind is GateKind.CEILING) != (gate.stage is not None):
+        raise ValueError(f"gate {gate.name!r}: kind 'ceiling' needs `stage`, where its ceiling stands; no other has it")
+    if gate.stage is not None and (gate.quantity != "saved_ns" or gate.stage.repeats < 1):
+        raise ValueError(f"gate {gate.name!r}: quantity must be 'saved_ns' and stage.repeats at least 1")
+    for digest in (gate.stage.plan if gate.stage else None, gate.after):
+        if digest is not None and not _DIGEST.fullmatch(digest):
+            raise ValueError(f"gate {gate.name!r}: digest {digest!r} is not 64 hexadecimal digits")
+
+
+def _check_band(gate: Gate) -> None:
+    if (gate.kind is GateKind.BAND) != (gate.axis is not None):
+        raise ValueError(f"gate {gate.name!r}: kind 'band' needs `axis`, along which it looks; no other has it")
+    if gate.axis is not None and (gate.quantity != "ratio" or not 0 <= gate.threshold < 1):
+        raise ValueError(f"gate {gate.name!r}: a band's threshold is a share of the baseline's time in [0, 1)")
+    if gate.after is not None and (gate.axis is None or gate.required):
+        raise ValueError(f"gate {gate.name!r}: `after` marks a band as exploratory, so required must be false")
 
 
 class Harness(_Noun, frozen=True, kw_only=True):
@@ -340,6 +377,7 @@ def _check_gate(gate: Gate, roles: dict[str, Role], experiment: Experiment) -> N
     if gate.vs not in ("incumbent", "control"):
         _check_arm(f"gate {gate.name!r}: vs", gate.vs, roles)
     _check_filter(f"gate {gate.name!r}: where", gate.where, experiment)
+    _check_axes_named(f"gate {gate.name!r}: axis", [gate.axis] if gate.axis else [], experiment)
 
 
 def _check_arm(what: str, named: str | None, roles: dict[str, Role]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from datetime import datetime
 
 import msgspec
 
@@ -55,6 +56,15 @@ class GateOutcome(enum.StrEnum):
     THIN_MARGIN = "thin margin"
     FAILS = "fails"
     INVALID = "invalid"
+
+
+class PointVerdict(enum.StrEnum):
+    """What a band says of one point of its axis."""
+
+    PAYS = "pays"
+    COSTS = "costs"
+    NEITHER = "neither"
+    UNDECIDED = "undecided"
 
 
 class Interval(msgspec.Struct, frozen=True):
@@ -170,12 +180,65 @@ class PromotionResult(msgspec.Struct, frozen=True, kw_only=True):
     control: str | None
 
 
+class StageCell(msgspec.Struct, frozen=True, kw_only=True):
+    """What a ``ceiling`` gate took from the record of another stage: times per launch in ns on one device and fixture.
+
+    ``plan`` is the digest of that record's plan. Both lists follow its repetitions, null where a pair is missing.
+    """
+
+    gate: str
+    plan: str
+    arm: str
+    baseline: str
+    device: str
+    model: str
+    fixture: str
+    arm_ns: list[float | None]
+    baseline_ns: list[float | None]
+
+
+class CeilingSum(msgspec.Struct, frozen=True, kw_only=True):
+    """The sum of a ``ceiling`` gate at the cells that decide, in ns: what the ceiling saves, less what the arm costs.
+
+    ``fixture`` and ``device`` are those of the ceiling; ``low`` its lower end, ``cost_high`` the upper end of the cost.
+    """
+
+    plan: str
+    fixture: str
+    device: str
+    saved: float
+    low: float
+    cost: float
+    cost_high: float
+
+
+class BandPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """A point of a ``band`` gate on one device: time ratio, its interval at the corrected rank, and what it says there."""
+
+    value: AxisValue
+    fixture: str
+    device: str
+    ratio: float
+    interval: OrderInterval
+    verdict: PointVerdict
+
+
+class Band(msgspec.Struct, frozen=True, kw_only=True):
+    """Adjacent points of an axis, two or more, that say the same on every device."""
+
+    verdict: PointVerdict
+    first: AxisValue
+    last: AxisValue
+    points: int
+
+
 class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     """A gate asked of one arm in one slice. ``estimate`` and ``end`` are of the deciding cell (``fixture``, ``device``).
 
     Both are in the unit and direction of ``threshold``: share of the baseline's time saved, nanoseconds saved, or for
-    ``no_regression`` the time lost. ``tolerance`` is what ``no_regression`` allowed there: the threshold or, where that
-    is more, the slice's cell floor.
+    ``no_regression`` the time lost. ``tolerance`` is what ``no_regression`` allowed there, or the margin of a ``band``: the
+    threshold or, where that is more, the slice's cell floor. ``frozen_at`` is when the plan's files were last changed,
+    ``began_at`` when the first attempt of the record began. ``ceiling``, ``points`` and ``bands`` belong to those kinds.
     """
 
     name: str
@@ -192,6 +255,18 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     frozen_at: str | None
     device: str | None = None
     tolerance: float | None = None
+    began_at: str | None = None
+    ceiling: CeilingSum | None = None
+    points: list[BandPoint] = []
+    bands: list[Band] = []
+    exploratory: bool = False
+
+    @property
+    def younger(self) -> bool:
+        """Whether the rule was last changed after the first batch that it judges."""
+        if not self.frozen_at or not self.began_at:
+            return False
+        return datetime.fromisoformat(self.frozen_at) > datetime.fromisoformat(self.began_at)
 
 
 class PositionEffect(msgspec.Struct, frozen=True, kw_only=True):
@@ -217,7 +292,7 @@ class ArmTime(msgspec.Struct, frozen=True, kw_only=True):
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """``results.json``: everything computed from one record.
 
-    Verdicts, noise, gates, positions and times are of mode ``process``; ``null_study`` is there where the plan has several modes or
+    ``stages`` holds what ``ceiling`` gates took from other records. Verdicts, noise, gates, positions and times are of mode ``process``; ``null_study`` is there where the plan has several modes or
     other harnesses.
     """
 
@@ -233,3 +308,4 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     times: list[ArmTime]
     with_left_out: list[ComparisonResult] = []
     null_study: NullStudy | None = None
+    stages: list[StageCell] = []

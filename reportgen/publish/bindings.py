@@ -6,17 +6,17 @@ An unknown name is a problem with the page's file and line, and a visible mark o
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 from markupsafe import Markup, escape
 
 from reportgen.errors import InputError
-from reportgen.model.plan import Slice
-from reportgen.model.result import ComparisonResult
 from reportgen.publish import (
     answers,
+    bandwidth,
+    gate_tables,
     lookup,
     record_files,
     study_charts,
@@ -26,9 +26,11 @@ from reportgen.publish import (
     tables,
     wording,
 )
+from reportgen.publish.claims import Claims
 from reportgen.publish.figures import figures
 from reportgen.publish.library import Library, root_of
 from reportgen.publish.markdown import SourcePage, calling_line
+from reportgen.publish.page_records import PageRecords, Where
 from reportgen.publish.problems import Problem
 from reportgen.publish.record_facts import COUNTS, FACTS
 from reportgen.publish.templates import Theme
@@ -37,21 +39,32 @@ from reportgen.publish.view import RecordView
 MISSING = Markup('<mark class="missing">missing</mark>')
 RATIOS = ("headline", "estimate", "low", "high")
 
-Where = Mapping[str, Any]
 
-
-class Bindings:
+class Bindings(PageRecords):
     """Bindings of one page; ``problems`` and ``used`` (records shown) fill as the page is read."""
 
     def __init__(self, page: SourcePage, library: Library, theme: Theme) -> None:
-        self._page, self._library, self._theme = page, library, theme
+        super().__init__(page, library)
+        self._theme = theme
         self._root = root_of(page.front.address)
         self.problems: list[Problem] = []
-        self.used: dict[str, RecordView] = {}
+        self._claims = Claims(page, library, self._plain())
+        self.used.update(self._claims.used)
 
     def functions(self) -> dict[str, Callable[..., Any]]:
         """Every binding by the name that pages call it by."""
-        plain: dict[str, Callable[..., Any]] = {
+        return {
+            name: self._guard(function) for name, function in {**self._plain(), "claim": self._claims.quote}.items()
+        }
+
+    @property
+    def claims(self) -> Claims:
+        """The claims that the page makes."""
+        return self._claims
+
+    def _plain(self) -> dict[str, Callable[..., Any]]:
+        """Every binding that the sentence of a claim may use."""
+        return {
             "change": self.change,
             "interval": self.interval,
             "verdict": self.verdict,
@@ -69,7 +82,6 @@ class Bindings:
             "downloads": self.downloads,
             "link": self.link,
         }
-        return {name: self._guard(function) for name, function in plain.items()}
 
     def _guard(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -189,14 +201,23 @@ class Bindings:
             "smallest_effect": wording.share(declared.smallest_effect),
         }
 
-    def table(self, kind: str, experiment: str | None = None, where: Where | None = None) -> Markup:
-        """Show tables of one kind, one a slice."""
+    def table(self, kind: str, experiment: str | None = None, where: Where | None = None, **named: Any) -> Markup:
+        """Show tables of one kind, one a slice; ``bandwidth`` takes ``ceiling``, a record, and ``at``, a fixture of it."""
         record = self._record(experiment)
+        if kind == "bandwidth":
+            return self._bandwidth(record, where or {}, **named)
         if kind in study_tables.KINDS:
             return self._theme.table(study_tables.KINDS[kind](record, self._root + record.address))
         slices = lookup.matching_slices(record, where or {})
+        if kind in gate_tables.KINDS:
+            return Markup("\n").join(self._theme.table(table) for table in gate_tables.build(kind, record, slices))
         built = tables.build(kind, record, slices, self._root + record.address)
         return Markup("\n").join(self._theme.table(table) for table in built)
+
+    def _bandwidth(self, record: RecordView, where: Where, ceiling: str, at: Where) -> Markup:
+        reached = bandwidth.ceiling_of(self._record(ceiling), at, record.devices)
+        found = [bandwidth.table(record, piece, reached) for piece in lookup.matching_slices(record, where)]
+        return Markup("\n").join(self._theme.table(table) for table in found)
 
     def chart(
         self, kind: str, experiment: str | None = None, where: Where | None = None, vs: str | None = None
@@ -226,37 +247,6 @@ class Bindings:
 
     def _href(self, record: RecordView, anchor: str) -> str:
         return f"{self._root}{record.address}#{anchor}"
-
-    def _named(self, name: str | None) -> str:
-        """Name the experiment that is meant where the page has one record and says none."""
-        if name is not None:
-            return name
-        mentioned = self._page.front.records
-        if len(mentioned) != 1:
-            raise InputError("which experiment is meant?", remedy=f"name it: the page has {len(mentioned)} records")
-        return mentioned[0]
-
-    def _record(self, name: str | None) -> RecordView:
-        named = self._named(name)
-        pinned = [one for one in self._page.front.records if one.partition("@")[0] == named]
-        record = self._library.record(pinned[0] if pinned else named)
-        self.used[record.name] = record
-        return record
-
-    def _arm(self, name: str) -> tuple[RecordView, str]:
-        experiment, colon, arm = name.rpartition(":")
-        return self._record(experiment if colon else None), arm
-
-    def _comparison(self, arm: str, vs: str, where: Where | None) -> tuple[RecordView, ComparisonResult]:
-        record, name = self._arm(arm)
-        return record, lookup.comparison_of(record, name, vs, where or {})
-
-    def _slice(self, where: Where | None, experiment: str | None) -> tuple[RecordView, Slice]:
-        record = self._record(experiment)
-        pieces = lookup.matching_slices(record, where or {})
-        if len(pieces) > 1:
-            raise InputError(f"{record.name} has several slices there", remedy="say where={...}")
-        return record, pieces[0]
 
 
 def _plain_number(value: Any) -> Any:

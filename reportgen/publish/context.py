@@ -231,6 +231,7 @@ class RecordPage:
     arms: Table
     checks: Table
     outcome: tuple[Table, ...]
+    claims: Table
     figures: tuple[Figure, ...]
     derivations: tuple[Table, ...]
     formulas: tuple[Fact, ...]

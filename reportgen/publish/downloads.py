@@ -37,7 +37,7 @@ VERIFIER = "verify.py"
 README = "README.txt"
 ZIP = "record.zip"
 VERIFIER_PARTS = (
-    "verify.py", "verify_evidence.py", "verify_intervals.py", "verify_null_study.py", "verify_numbers.py",
+    "verify.py", "verify_evidence.py", "verify_intervals.py", "verify_gates.py", "verify_null_study.py", "verify_numbers.py",
     "verify_series.py", "verify_study_tables.py",
 )  # fmt: skip
 LICENCE = "CC-BY-4.0"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from reportgen.publish.problems import Problem
 from reportgen.publish.stamp import libraries_digest, tree_digest
 from reportgen.publish.study_charts import StudyChart
 from reportgen.publish.view import AttemptView, FileFact, RecordView
-from reportgen.scoring import score, score_attempts
+from reportgen.scoring import score, score_attempts, stage_records, stages_of
 
 ARCHIVE = "runs/"
 
@@ -69,7 +69,8 @@ class Gathered:
         self.alone: dict[str, RecordView] = {}
         self.drawer = Drawer(cache)
         attempts = self._sound(project)
-        scored = [(record, result) for record in records(attempts) if (result := self._scored(record))]
+        formed = records(attempts)
+        scored = [(record, result) for record in formed if (result := self._scored(record, formed))]
         views = tuple(self._record(record, result) for record, result in scored)
         taken = {attempt.path for record, _ in scored for attempt in _all_attempts(record)}
         rest = tuple(self._beside([one for one in attempts if one.path not in taken], ""))
@@ -90,11 +91,15 @@ class Gathered:
                 sound.append(attempt)
         return sound
 
-    def _scored(self, record: Record) -> Result | None:
+    def _scored(self, record: Record, formed: Sequence[Record]) -> Result | None:
         """Compute what a record says; one whose rows refuse is a problem, and its attempts are listed by themselves."""
-        key = digest([self._code, *(part for one in _all_attempts(record) for part in _identity(one))])
+        read = [
+            *_all_attempts(record),
+            *(one for stage in stage_records(record.plan, formed) for one in stage.attempts),
+        ]
+        key = digest([self._code, *(part for one in read for part in _identity(one))])
         try:
-            return self._cache.struct("results", key, Result, lambda: score(record))
+            return self._cache.struct("results", key, Result, lambda: score(record, stages_of(record.plan, formed)))
         except ReportgenError as fault:
             self.problems.append(Problem(f"record {record.name}@{record.slug}", fault.one_line()))
             return None
@@ -129,7 +134,7 @@ class Gathered:
             ],
             replications=self._beside(record.replications, address),
             others=self._beside(record.others, address),
-            downloads=self._downloads(record, result, address, key),
+            downloads=self._downloads(record, result, address, digest([key, msgspec.json.encode(result.stages)])),
         )
 
     def _beside(self, attempts: Iterable[Attempt], address: str) -> list[AttemptView]:

@@ -32,6 +32,13 @@ BOXES = ("answer", "not-changed", "note")
 _ADDRESS = re.compile(r"(?:[a-z0-9][a-z0-9._-]*/)*")
 
 
+class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A sentence that a page holds itself to, and the expression over its records that must be true."""
+
+    says: str
+    holds: str
+
+
 class FrontMatter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a page says of itself. ``address`` is its path, empty for the first page, else ending with a slash."""
 
@@ -41,6 +48,7 @@ class FrontMatter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     date: dt.date
     address: str
     records: list[str] = []
+    claims: list[Claim] = []
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

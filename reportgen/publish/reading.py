@@ -51,6 +51,7 @@ def view(attempt: Attempt, address: str, published: str) -> AttemptView:
         published=published,
         modes=_modes(attempt),
         modes_said=modes_said(attempt.plan.experiment),
+        moved_bytes=attempt.moved_bytes,
     )
 
 

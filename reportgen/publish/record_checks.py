@@ -114,7 +114,7 @@ def _csv(path: Path, sealed: pa.Table) -> Iterator[str]:
 def _results(folder: Path, record: Record) -> Iterator[str]:
     path = folder / RESULTS
     published = decode_json(read_bytes(path), Result, result_model.SCHEMA_VERSION, str(path))
-    computed = msgspec.json.decode(msgspec.json.encode(score(record)))
+    computed = msgspec.json.decode(msgspec.json.encode(score(record, published.stages)))
     yield from verify.differences(msgspec.json.decode(msgspec.json.encode(published)), computed, RESULTS)
 
 

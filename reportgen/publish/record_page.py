@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from reportgen.model.plan import Slice
 from reportgen.publish import (
+    claim_tables,
     derivations,
+    gate_tables,
     lookup,
     record_facts,
     record_files,
@@ -16,6 +21,7 @@ from reportgen.publish import (
     wording,
 )
 from reportgen.publish.attempt_tables import groups, hashes, readings, status_cell
+from reportgen.publish.claims import Judged
 from reportgen.publish.context import Column, Figure, Frame, Link, RecordPage, Row, Table
 from reportgen.publish.figures import figures
 from reportgen.publish.frames import Subject
@@ -38,8 +44,10 @@ def subject(record: RecordView) -> Subject:
     )
 
 
-def build(record: RecordView, frame: Frame, report: Link | None, library: Library) -> RecordPage:
-    """Build the page's context."""
+def build(
+    record: RecordView, frame: Frame, report: Link | None, library: Library, claims: Sequence[Judged] = ()
+) -> RecordPage:
+    """Build the page's context; ``claims`` are those of all pages."""
     slices = lookup.slices(record)
     outcome = [build(record, piece, "") for build in (tables.answer, tables.holm) for piece in slices]
     left_out = [derivations.left_out(record, piece) for piece in slices]
@@ -52,7 +60,8 @@ def build(record: RecordView, frame: Frame, report: Link | None, library: Librar
         facts=(*record_facts.groups(record), *(group for one in record.attempts for group in groups(one.manifest))),
         arms=_arms(record),
         checks=tables.checks(record),
-        outcome=tuple(table for table in outcome if table.rows),
+        outcome=tuple(table for table in (*outcome, *_gates(slices, record)) if table.rows),
+        claims=claim_tables.claims_of(record, claims),
         figures=_figures(record, library),
         derivations=tuple(
             table
@@ -80,6 +89,10 @@ def build(record: RecordView, frame: Frame, report: Link | None, library: Librar
     )
 
 
+def _gates(slices: list[Slice], record: RecordView) -> list[Table]:
+    return [build(record, piece) for build in gate_tables.KINDS.values() for piece in slices]
+
+
 def _standing(record: RecordView) -> str:
     modes = study_lookup.modes_said(record.plan.experiment)
     said = f"A record beside the current one of {record.experiment}, under its own name {record.name}."
@@ -92,7 +105,12 @@ def _study_figures(record: RecordView, library: Library) -> tuple[Figure, ...]:
     study, place = record.result.null_study, (library, root_of(record.address))
     if study is None:
         return ()
-    has = {"errors": study.nulls or study.harness_ratios, "one_placement": study.shown, "power": study.power}
+    has = {
+        "errors": study.nulls or study.harness_ratios,
+        "intervals": study.nulls,
+        "one_placement": study.shown,
+        "power": study.power,
+    }
     return tuple(study_figures.figure_of(kind, record, place) for kind in study_charts.KINDS if has[kind])
 
 

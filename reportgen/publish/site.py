@@ -13,6 +13,7 @@ from reportgen.errors import InputError
 from reportgen.project import Project
 from reportgen.publish import attempt_page, links, record_page, svg
 from reportgen.publish.cache import Cache
+from reportgen.publish.claims import Judged
 from reportgen.publish.context import Link, NotFoundPage
 from reportgen.publish.frames import CATALOGUE, Framer, Subject
 from reportgen.publish.gather import Gathered
@@ -76,6 +77,7 @@ class _Maker:
         self._framer = Framer(project.settings, ())
         self.pages: dict[str, bytes] = {}
         self.problems: list[Problem] = []
+        self._claims: list[Judged] = []
 
     def read_sources(self) -> list[SourcePage]:
         """Read what people write, and learn what to navigate to."""
@@ -93,8 +95,9 @@ class _Maker:
         """Add the pages that people write."""
         reports = _reports(sources, self._library)
         for page in sources:
-            template, context, problems = render(page, self._library, self._theme, (self._framer, reports))
+            template, context, problems, made = render(page, self._library, self._theme, (self._framer, reports))
             self.problems += problems
+            self._claims += made
             self._add(page.front.address, template, context, page.source)
         if all(page.front.address for page in sources):
             home = default_home(sources, self._library, (self._framer, reports))
@@ -107,7 +110,7 @@ class _Maker:
             frame = self._framer.frame(record_page.subject(record))
             report = reports.get(record.name)
             leads = None if report is None else Link(report.front.title, frame.root + report.front.address)
-            page = record_page.build(record, frame, leads, self._library)
+            page = record_page.build(record, frame, leads, self._library, self._claims)
             self._add(record.address, "record.html", page, record.name)
 
     def add_attempts(self) -> None:

@@ -58,6 +58,23 @@ class SeriesChart(msgspec.Struct, frozen=True, tag=True):
     rows: list[SeriesRow]
 
 
+class IntervalsRow(msgspec.Struct, frozen=True):
+    """Every interval of one mode as ``(estimate, low, high)``, changes in percent, sorted by estimate."""
+
+    way: str
+    label: str
+    intervals: list[tuple[float, float, float]]
+
+
+class IntervalsChart(msgspec.Struct, frozen=True, tag=True):
+    """All intervals around identical code, a row a mode, on one scale around no change."""
+
+    anchor: str
+    title: str
+    description: str
+    rows: list[IntervalsRow]
+
+
 class PowerRow(msgspec.Struct, frozen=True):
     """One planted share: ``found`` holds a share in percent by mode, in the order of the chart's modes."""
 
@@ -76,7 +93,7 @@ class PowerChart(msgspec.Struct, frozen=True, tag=True):
     rows: list[PowerRow]
 
 
-StudyChart = ErrorChart | SeriesChart | PowerChart
+StudyChart = ErrorChart | SeriesChart | IntervalsChart | PowerChart
 
 
 def errors(record: RecordView) -> ErrorChart:
@@ -124,8 +141,30 @@ def _harness_said(line: HarnessSummary) -> str:
     )
 
 
+def intervals(record: RecordView) -> IntervalsChart:
+    """Take the interval of every null comparison of every mode."""
+    study = study_lookup.study_of(record)
+    return IntervalsChart(
+        anchor=f"c-intervals-{slug(record.name)}",
+        title="Every interval around identical code, by mode",
+        description=f"One stroke an interval; the truth is no change. {'; '.join(map(_mode_said, study.modes))}.",
+        rows=[
+            IntervalsRow(
+                way=way_name(line.mode),
+                label=f"{wording.of_total(line.alarms, line.comparisons)} exclude no change",
+                intervals=sorted(
+                    (100 * (one.estimate - 1), 100 * (one.low - 1), 100 * (one.high - 1))
+                    for one in study.nulls
+                    if one.mode == line.mode
+                ),
+            )
+            for line in study.modes
+        ],
+    )
+
+
 def one_placement(record: RecordView) -> SeriesChart:
-    """Take the placement comparison farthest from no change, and the same one in every other mode.
+    """Take the placement comparison whose interval lies farthest from no change, and the same one in every other mode.
 
     Raises
     ------
@@ -202,6 +241,7 @@ def _found_said(modes: list[str], found: list[float | None]) -> str:
 
 KINDS: Mapping[str, Callable[[RecordView], StudyChart]] = {
     "errors": errors,
+    "intervals": intervals,
     "one_placement": one_placement,
     "power": power,
 }

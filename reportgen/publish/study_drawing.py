@@ -11,12 +11,24 @@ from altair.utils import schemapi
 
 from reportgen.publish import charts, svg, wording
 from reportgen.publish.charts import FOOT, NORMAL, SIDE, SMALL, WIDTH, Layers, layer, render
-from reportgen.publish.study_charts import ErrorChart, ErrorRow, PowerChart, SeriesChart, SeriesRow, StudyChart
+from reportgen.publish.study_charts import (
+    ErrorChart,
+    ErrorRow,
+    IntervalsChart,
+    IntervalsRow,
+    PowerChart,
+    SeriesChart,
+    SeriesRow,
+    StudyChart,
+)
 
 LINEAR = 0.05  # percent: errors far below it lie on a straight scale, errors far above on a logarithmic one
 LANE = 66
 POWER_ROW = 46
 SERIES_ROW = 84
+SERIES_REACH = 1.5
+INTERVALS_ROW = 150
+SHOWN_SHARE = 0.985
 BIN_PX = 3
 MOST_STEP_PX = 3.4
 _TICKS = (0.1, 1.0, 10.0, 100.0)
@@ -29,6 +41,8 @@ def draw(chart: StudyChart) -> str:
     with schemapi.debug_mode(charts.CHECK_SCHEMA):
         if isinstance(chart, ErrorChart):
             return _draw_errors(chart)
+        if isinstance(chart, IntervalsChart):
+            return _draw_intervals(chart)
         return _draw_series(chart) if isinstance(chart, SeriesChart) else _draw_power(chart)
 
 
@@ -126,19 +140,15 @@ def _swarm(
 
 
 def _draw_series(chart: SeriesChart) -> str:
-    every = [abs(value) for row in chart.rows for value in (row.low, row.high, *_known(row))]
-    reach = max([*every, 1e-9]) * 1.08
+    # A single repetition far off would flatten all the others: the intervals set the scale.
+    reach = max([SERIES_REACH * abs(end) for row in chart.rows for end in (row.low, row.high)] + [1e-9])
     layers: Layers = []
     for place, row in enumerate(chart.rows):
         layers += _series_row(row, SERIES_ROW * place, reach)
     height = SERIES_ROW * len(chart.rows) + 26
-    said = f"each row: {wording.number(reach)}% either side of no change, the line"
+    said = f"each row: {wording.number(reach)}% either side of no change, the line; crosses lie beyond"
     layers.append(_text([{"x": SIDE, "y": height - 12, "text": said}], "left"))
     return _finish(layers, height, chart)
-
-
-def _known(row: SeriesRow) -> list[float]:
-    return [value for value in row.changes if value is not None]
 
 
 def _series_row(row: SeriesRow, top: int, reach: float) -> Layers:
@@ -147,13 +157,14 @@ def _series_row(row: SeriesRow, top: int, reach: float) -> Layers:
     step = (WIDTH - 2 * SIDE) / max(1, len(row.changes))
 
     def height(value: float) -> float:
-        return round(middle - half * value / reach, 2)
+        return round(middle - half * max(-1.0, min(1.0, value / reach)), 2)
 
-    dots = [
-        {"x": round(SIDE + step * (at + 0.5), 2), "y": height(value)}
+    places = [
+        (abs(value) > reach, {"x": round(SIDE + step * (at + 0.5), 2), "y": height(value)})
         for at, value in enumerate(row.changes)
         if value is not None
     ]
+    dots, beyond = ([place for outside, place in places if outside == wanted] for wanted in (False, True))
     wide = {"x": SIDE, "x2": WIDTH - SIDE}
     layers = [
         layer("rect", [wide | {"y": middle - half, "y2": middle + half}], fill=svg.colour("margin")),
@@ -164,7 +175,42 @@ def _series_row(row: SeriesRow, top: int, reach: float) -> Layers:
     ]
     if dots:
         layers.append(layer("circle", dots, color=tone, size=40, opacity=1))
+    if beyond:
+        layers.append(layer("point", beyond, shape="cross", filled=True, color=tone, size=46, opacity=1))
     return layers
+
+
+def _draw_intervals(chart: IntervalsChart) -> str:
+    ends = sorted(abs(end) for row in chart.rows for _, *both in row.intervals for end in both)
+    # A few very wide intervals would flatten all the others.
+    reach = max(ends[int(SHOWN_SHARE * (len(ends) - 1))] if ends else 0.0, 1e-9)
+    layers: Layers = []
+    for place, row in enumerate(chart.rows):
+        layers += _intervals_row(row, INTERVALS_ROW * place, reach)
+    height = INTERVALS_ROW * len(chart.rows) + 26
+    said = f"each row: {wording.number(reach)}% either side of no change, the line; a few reach beyond"
+    layers.append(_text([{"x": SIDE, "y": height - 12, "text": said}], "left"))
+    return _finish(layers, height, chart)
+
+
+def _intervals_row(row: IntervalsRow, top: int, reach: float) -> Layers:
+    """Draw one stroke an interval from left to right, by its estimate; alarms on top and bolder."""
+    middle, half = top + 20 + (INTERVALS_ROW - 30) / 2, (INTERVALS_ROW - 30) / 2
+    step = (WIDTH - 2 * SIDE) / max(1, len(row.intervals))
+    strokes: dict[bool, list[dict[str, float]]] = {False: [], True: []}
+    for at, (_, low, high) in enumerate(row.intervals):
+        x = round(SIDE + step * (at + 0.5), 2)
+        ends = [round(middle - half * max(-1.0, min(1.0, end / reach)), 1) for end in (high, low)]
+        strokes[low > 0 or high < 0].append({"x": x, "y": ends[0], "y2": ends[1]})
+    wide = {"x": SIDE, "x2": WIDTH - SIDE}
+    layers = [
+        layer("rect", [wide | {"y": middle - half, "y2": middle + half}], fill=svg.colour("margin")),
+        *_heads([(row.way, row.label)], top, INTERVALS_ROW),
+    ]
+    for alarm, tone in ((False, "equivalent"), (True, "slower")):
+        if strokes[alarm]:
+            layers.append(layer("rule", strokes[alarm], color=svg.colour(tone), strokeWidth=0.9 if alarm else 0.6))
+    return [*layers, layer("rule", [wide | {"y": middle}], color=svg.colour("zero"), strokeWidth=1)]
 
 
 def _draw_power(chart: PowerChart) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from reportgen.model.null_study import HarnessSummary, ModeSummary, NullStudy
 from reportgen.publish import study_charts, study_files, study_lookup, study_tables, wording
@@ -15,11 +15,13 @@ from reportgen.publish.view import RecordView
 CAPTIONS = {
     "errors": "One mark a comparison, by how far its estimate is off. Dot: its interval holds no change, or it has none. Upright stroke: "
     "its interval excludes no change, a false alarm. The scale is logarithmic away from zero.",
+    "intervals": "One stroke an interval, sorted by its estimate. Bold strokes do not hold no change, the line: false alarms.",
     "one_placement": "One dot a repetition, the first at the left. Band: decision interval. Coloured line: estimate.",
     "power": "Shape and height in the row tell the modes apart. Read each mode beside its first row: what it says where nothing was planted.",
 }
 FILES: Mapping[str, Sequence[str]] = {
     "errors": (study_files.NULLS, study_files.HARNESSES),
+    "intervals": (study_files.NULLS,),
     "one_placement": (study_files.SHOWN,),
     "power": (study_files.PLANTED,),
 }
@@ -42,7 +44,7 @@ def figure_of(kind: str, record: RecordView, place: tuple[Library, str]) -> Figu
         caption=f"{chart.title}. {CAPTIONS[kind]}",
         svg=svg_markup(library.draw(chart)),
         href=f"{root}figures/{chart.anchor}.svg",
-        table={"errors": _numbers, "one_placement": _shown, "power": _power}[kind](record, study, page),
+        table=TABLES[kind](record, study, page),
         data=tuple(Link(name, page + name) for name in FILES[kind] if name in published),
     )
 
@@ -72,3 +74,27 @@ def _shown(record: RecordView, _study: NullStudy, page: str) -> Table:
 
 def _power(record: RecordView, _study: NullStudy, page: str) -> Table:
     return study_tables.planted(record, page)
+
+
+def _alarms(_record: RecordView, study: NullStudy, page: str) -> Table:
+    rows = tuple(
+        Row(
+            word(way_name(line.mode)),
+            (
+                figure(wording.count(line.comparisons), line.comparisons),
+                figure(wording.count(line.alarms), line.alarms, href=f"{page}#{study_lookup.mode_anchor(line.mode)}"),
+                figure(wording.percent(line.alarm_share), line.alarm_share),
+            ),
+        )
+        for line in study.modes
+    )
+    columns = tuple(Column(text, figure=True) for text in ("intervals", "exclude no change", "share"))
+    return Table(caption="The same in numbers", stub="Way of measuring", columns=columns, rows=rows)
+
+
+TABLES: Mapping[str, Callable[[RecordView, NullStudy, str], Table]] = {
+    "errors": _numbers,
+    "intervals": _alarms,
+    "one_placement": _shown,
+    "power": _power,
+}

@@ -22,7 +22,7 @@ HOLDS = {
     NULLS: "every null comparison of every mode: estimate, interval, false alarm, and the same by bootstrap",
     PLANTED: "every comparison of planted work: what it should cost, estimate, interval, found or not",
     HARNESSES: "every figure of every other harness, with the null ratio that it enters",
-    SHOWN: "the placement comparison farthest from no change, repetition by repetition, in every mode",
+    SHOWN: "the placement comparison whose interval lies farthest from no change, repetition by repetition, in every mode",
 }
 COLUMNS = {
     "mode": "what a repetition redraws",

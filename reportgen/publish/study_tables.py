@@ -262,7 +262,7 @@ def _bar_row(place: _Place, part: BarPart) -> Row:
 
 
 def shown(record: RecordView, page: str | None) -> Table:
-    """Build the table of the placement comparison farthest from no change, beside the same one in the other modes."""
+    """Build the table of the placement comparison whose interval lies farthest from no change, beside the same one in the other modes."""
     study, place = study_of(record), _Place(page)
     rows = tuple(_shown_row(place, study_lookup.shown_line(study, series.mode)) for series in study.shown)
     first = study.shown[0] if study.shown else None
@@ -276,7 +276,7 @@ def shown(record: RecordView, page: str | None) -> Table:
         stub="Way of measuring",
         columns=_columns("estimate", "interval", "says", words=("says",)),
         rows=rows,
-        note="Chosen by rule: of all comparisons in mode placement the one whose estimate lies farthest from no change.",
+        note="Chosen by rule: of all comparisons in mode placement the one whose interval lies farthest from no change.",
     )
 
 

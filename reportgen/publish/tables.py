@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from reportgen.errors import InputError
 from reportgen.model.experiment import Role
 from reportgen.model.plan import Slice
-from reportgen.model.result import ArmTime, ComparisonResult, GateResult, PromotionResult
+from reportgen.model.result import ArmTime, ComparisonResult, PromotionResult
 from reportgen.publish import families, lookup, wording
 from reportgen.publish.context import Cell, Column, Row, Table
 from reportgen.publish.view import CheckLine, RecordView
@@ -284,41 +284,6 @@ def _time_cell(time: ArmTime | None) -> Cell:
     return NOTHING if time is None else figure(wording.time(time.median_ns), time.median_ns)
 
 
-def gates(record: RecordView, piece: Slice, _page: str) -> Table:
-    """Build the table of gates: rules frozen before the first batch, and how they came out."""
-    found = [gate for gate in record.result.gates if gate.slice in (piece.name, "all")]
-    rows = tuple(Row(word(gate.name), _gate_cells(gate)) for gate in found)
-    changed = (
-        ", ".join(sorted({wording.moment(gate.frozen_at) for gate in found if gate.frozen_at})) or "at an unknown time"
-    )
-    columns = ("arm", "against", "threshold", "estimate", "deciding end", "outcome", "deciding fixture")
-    return Table(
-        caption=f"Gates: {wording.slice_name(piece.name)}",
-        stub="Gate",
-        columns=tuple(Column(text, figure=text in ("threshold", "estimate", "deciding end")) for text in columns),
-        rows=rows,
-        note=f"A gate is a rule of the plan; the plan was last changed {changed}. Percentages are shares of the baseline's time "
-        "saved (for no_regression: lost); the deciding end is the worse end of the interval.",
-    )
-
-
-def _gate_cells(gate: GateResult) -> tuple[Cell, ...]:
-    def amount(value: float | None) -> Cell:
-        if gate.quantity == "saved_ns":
-            return figure(wording.time(value), value)
-        return figure(wording.percent(value, decimals=2), value)
-
-    return (
-        code(gate.arm),
-        code(gate.baseline),
-        amount(gate.threshold),
-        amount(gate.estimate),
-        amount(gate.end),
-        word(wording.GATES[gate.outcome], tone="outcome"),
-        code(wording.within(gate.fixture, gate.slice) if gate.fixture else "all"),
-    )
-
-
 def arms(record: RecordView) -> Table:
     """Build the table of arms with their ideas."""
     rows = tuple(
@@ -379,8 +344,8 @@ BY_SLICE: Mapping[str, Callable[[RecordView, Slice, str], Table]] = {
     "noise": noise,
     "fixtures": fixtures,
     "times": times,
-    "gates": gates,
 }
+OF_GATES = ("gates", "ceilings", "bands")
 WHOLE: Mapping[str, Callable[[RecordView], Table]] = {"arms": arms, "checks": checks}
 
 
@@ -395,6 +360,6 @@ def build(kind: str, record: RecordView, slices: Sequence[Slice], page: str) -> 
     if kind in WHOLE:
         return [WHOLE[kind](record)]
     if kind not in BY_SLICE:
-        known = f"{', '.join(sorted([*BY_SLICE, *WHOLE]))}; those of an A/A study stand in the guide"
+        known = f"{', '.join(sorted([*BY_SLICE, *WHOLE, *OF_GATES]))}; those of an A/A study stand in the guide"
         raise InputError(f"no table of kind {kind!r}", remedy=f"kinds are: {known}")
     return [BY_SLICE[kind](record, piece, page) for piece in slices]

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from reportgen.publish import answers, study_lookup, wording
 from reportgen.publish.bindings import Bindings
+from reportgen.publish.claims import Judged
 from reportgen.publish.context import HomePage, RecordLine, Study, TextPage
 from reportgen.publish.frames import Framer, Subject
 from reportgen.publish.library import Library
@@ -22,8 +23,8 @@ Surroundings = tuple[Framer, Mapping[str, SourcePage]]
 
 def render(
     page: SourcePage, library: Library, theme: Theme, surroundings: Surroundings
-) -> tuple[str, Any, list[Problem]]:
-    """Turn a page into template name and context, with the problems met on the way.
+) -> tuple[str, Any, list[Problem], tuple[Judged, ...]]:
+    """Turn a page into template name and context, with the problems met on the way and the claims it makes.
 
     ``surroundings`` are the framer and, by record name, the report that speaks of each record.
     """
@@ -46,11 +47,11 @@ def render(
             banner=_banner(records),
         )
     )
-    problems = [*bindings.problems, *faults]
+    problems, made = [*bindings.claims.problems, *bindings.problems, *faults], bindings.claims.judged
     if page.front.kind == "home":
-        return "home.html", HomePage(frame, body, studies(library, reports, frame.root)), problems
+        return "home.html", HomePage(frame, body, studies(library, reports, frame.root)), problems, made
     lines = tuple(record_line(record, frame.root) for record in records)
-    return "text.html", TextPage(frame, body, lines, _citation(page, framer, records)), problems
+    return "text.html", TextPage(frame, body, lines, _citation(page, framer, records)), problems, made
 
 
 def default_home(sources: Sequence[SourcePage], library: Library, surroundings: Surroundings) -> HomePage:

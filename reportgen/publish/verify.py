@@ -39,7 +39,7 @@ TOLERANCE = 1e-12
 SUMS = "SHA256SUMS"
 PAGE, ZIP = "index.html", "record.zip"  # pages and downloads that a site has beside a record
 VERSIONED_LINES = ("events.jsonl", "repetitions.jsonl")
-NOT_RECOMPUTED = {"schema_version", "frozen_at"}
+NOT_RECOMPUTED = {"schema_version", "frozen_at", "began_at"}
 IDENTITY = {
     "comparisons": ("arm", "baseline", "slice", "where"),
     "with_left_out": ("arm", "baseline", "slice", "where"),
@@ -50,6 +50,7 @@ IDENTITY = {
     "gates": ("name", "slice", "arm"),
     "positions": ("slice", "order_pass", "position"),
     "times": ("device", "fixture", "arm"),
+    "points": ("fixture", "device"),
     **STUDY_LISTS,
 }
 
@@ -262,8 +263,10 @@ def collect(
     return record
 
 
-def results_of(batches: list[Facts], checks: list[Facts], plan: Facts, manifests: dict[str, Facts]) -> Facts:
-    """Compute what results.json should hold."""
+def results_of(
+    batches: list[Facts], checks: list[Facts], plan: Facts, manifests: dict[str, Facts], stages: Any = None
+) -> Facts:
+    """Compute what results.json should hold; ``stages`` is what it carries of other records."""
     failed = defaultdict(set)
     for row in checks:
         if row["passed"] != "true":
@@ -271,7 +274,7 @@ def results_of(batches: list[Facts], checks: list[Facts], plan: Facts, manifests
     record = collect(batches, plan, manifests, failed, everything=False)
     whole = collect(batches, plan, manifests, failed, everything=True)
     differ = any(whole[name]["halves"] != record[name]["halves"] for name in whole)
-    found = recompute(plan, record, whole if differ else None)
+    found = recompute(plan, record, whole if differ else None, stages)
     return found | {"null_study": recompute_study(plan, batches, manifests, failed, found["times"])}
 
 
@@ -346,7 +349,7 @@ def findings_of(folder: Path) -> Iterator[str]:
         if manifest["kind"] == "timing":
             for line in matrix_contradictions(plan, manifest, scored_rows(own)):
                 yield f"batches.csv: attempt {path.name}, {line}"
-    computed = results_of(batches, checks, plan, manifests)
+    computed = results_of(batches, checks, plan, manifests, results.get("stages"))
     yield from differences(results, computed, "results.json")
     yield from study_contradictions(folder, computed["null_study"], batches, manifests)
 

@@ -314,9 +314,11 @@ def harness_lines(study: Study, times: list[Facts]) -> Facts:
 
 
 def shown_lines(study: Study, lines: dict[str, list[Facts]]) -> Iterator[Facts]:
-    """Give the series of the placement comparison farthest from 1, and of the same one in every mode."""
+    """Give the series of the placement comparison whose interval lies farthest from 1, and of the same one in every mode."""
     if lines.get("placement"):
-        worst = max(lines["placement"], key=lambda one: abs(one["estimate"] - 1))
+        worst = max(
+            lines["placement"], key=lambda one: (max(one["low"] - 1, 1 - one["high"], 0), abs(one["estimate"] - 1))
+        )
         names = ("device", "slice", "null", "of", "block")
         for mode in study.modes:
             for one in lines[mode]:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from itertools import product
 
+from reportgen.publish.verify_gates import all_gates
 from reportgen.publish.verify_intervals import (
     Facts,
     cell_bootstrap,
@@ -189,63 +190,6 @@ def add_holm(results: list[Facts]) -> None:
             family[at] |= {"holm_p": least, "holm_rank": rank, "family_size": len(p), "resolvable": resolvable}
 
 
-def ask_gate(view: Slice, gate: Facts, arm: str) -> tuple[Facts, bool]:
-    """Ask a gate of one arm in one slice, in savings; tell whether the slice holds a fixture that it asks about."""
-    vs, in_time, repeats = gate["vs"], gate.get("quantity", "ratio") == "saved_ns", gate.get("repeats", 1)
-    baseline = {"incumbent": view.incumbent_of(arm), "control": view.arms[arm].get("control")}.get(vs, vs)
-    tables = view.tables(arm, baseline, gate.get("where", {})) if baseline else []
-    result = {"name": gate["name"], "kind": gate["kind"], "slice": view.name, "arm": arm, "baseline": baseline or vs}
-    result |= {"threshold": gate["threshold"], "quantity": gate.get("quantity", "ratio"), "outcome": "invalid"}
-    asked = bool(tables and tables[0]["fixtures"])
-    if in_time:
-        for table in tables:
-            both = [zip(*rows, strict=True) for rows in zip(table["arm"], table["baseline"], strict=True)]
-            table["pairs"] = [[None if a is None else (b - a) * repeats for a, b in row] for row in both]
-    cells = gate_cells(tables, in_time=in_time) if asked else []
-    if not cells or {arm, baseline} & view.failed or min(cell["n"] for cell in cells) < 6:
-        return result, asked
-    if gate["kind"] == "headline":
-        found = decide_interval(tables)
-        if not found["enough"]:
-            return result, asked
-        worst = found["low"] if in_time else 1 - found["high"]
-        cells = [{"estimate": found["estimate"] if in_time else 1 - found["estimate"], "end": worst}]
-    sign = -1 if gate["kind"] == "no_regression" else 1
-    for cell in cells:
-        cell["needs"] = gate["threshold"]
-        if sign < 0:
-            if view.cell_floor is None:
-                return result, asked
-            floor = view.cell_floor * (repeats * cell["baseline_ns"] if in_time else 1)
-            cell |= {"tolerance": max(gate["threshold"], floor), "needs": -max(gate["threshold"], floor)}
-    fails = any(cell["estimate"] < cell["needs"] for cell in cells)
-    thin = any(cell["end"] < cell["needs"] for cell in cells)
-    decides = min(cells, key=lambda cell: cell["estimate" if fails and thin else "end"] - cell["needs"])
-    result |= {key: decides.get(key) for key in ("fixture", "device", "tolerance")}
-    result |= {key: sign * decides[key] for key in ("estimate", "end")}
-    return result | {"outcome": "passes" if not thin else "fails" if fails else "thin margin"}, asked
-
-
-def gate_cells(tables: list[Facts], *, in_time: bool) -> list[Facts]:
-    """Give the saving of every cell: its median and the lower end of its interval."""
-    cells = []
-    for table in tables:
-        for fixture, pairs, baseline_ns in zip(table["fixtures"], table["pairs"], table["baseline"], strict=True):
-            ends = order_interval(pairs) or {"n": 0, "low": 0.0, "high": 0.0}
-            found = (median(pairs), ends["low"]) if in_time else (1 - (median(pairs) or 0.0), 1 - ends["high"])
-            cell = {"device": table["device"], "fixture": fixture, "n": ends["n"], "baseline_ns": median(baseline_ns)}
-            cells.append(cell | {"estimate": found[0], "end": found[1]})
-    return cells
-
-
-def all_gates(views: list[Slice]) -> list[Facts]:
-    """Ask every gate of its arms in every slice that holds a fixture of its own, or in all if none does."""
-    gates = views[0].plan["experiment"].get("gate", [])
-    answers = [ask_gate(view, gate, arm) for view in views for gate in gates for arm in gate["arms"]]
-    somewhere = {(result["name"], result["arm"]) for result, asked in answers if asked}
-    return [result for result, asked in answers if asked or (result["name"], result["arm"]) not in somewhere]
-
-
 def all_promotions(views: list[Slice], results: list[Facts], gates: list[Facts]) -> list[Facts]:
     """Say what to do with every candidate in every slice."""
     required = {gate["name"] for gate in views[0].plan["experiment"].get("gate", []) if gate.get("required", True)}
@@ -310,17 +254,20 @@ def arm_times(plan: Facts, record: Facts) -> list[Facts]:
     return times
 
 
-def recompute(plan: Facts, record: Facts, with_left_out: Facts | None = None) -> Facts:
+def recompute(
+    plan: Facts, record: Facts, with_left_out: Facts | None = None, stages: list[Facts] | None = None
+) -> Facts:
     """Compute what results.json holds.
 
     ``record`` maps a device's id to its ``model``, ``failed`` arms, ``repetitions`` by group, and ``halves``: by (group,
-    fixture, arm, repetition) the time in ns a launch and the slot of pass 1 and 2.
+    fixture, arm, repetition) the time in ns a launch and the slot of pass 1 and 2. ``stages`` is what ceiling gates took
+    from other records: evidence that this record carries.
     """
     models = sorted({device["model"] for device in record.values()})
     views = [Slice(plan, part, model, record) for part, model in product(plan["slices"], models)]
     comparisons, noise = judged(views)
     add_holm(comparisons)
-    gates = all_gates(views)
+    gates = all_gates(views, stages or [])
     found = {
         "experiment": plan["name"],
         "plan": plan["digest"],
@@ -330,4 +277,5 @@ def recompute(plan: Facts, record: Facts, with_left_out: Facts | None = None) ->
     }
     found |= {"smallest_effect": plan["experiment"]["smallest_effect"], "times": arm_times(plan, record)}
     found |= {"promotions": all_promotions(views, comparisons, gates), "positions": position_effects(views)}
+    found |= {"stages": stages or []}
     return found | {"with_left_out": recompute(plan, with_left_out)["comparisons"] if with_left_out else []}

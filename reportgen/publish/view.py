@@ -63,7 +63,8 @@ class AttemptView(msgspec.Struct, frozen=True):
     """One attempt; ``address`` is its page's path, ``damage`` says where its files differ from their archived hashes.
 
     ``published`` is the folder of the site that holds its archived ``files``; ``modes`` count by mode and harness, and
-    ``modes_said`` says what verdicts rest on where there are several.
+    ``modes_said`` says what verdicts rest on where there are several. ``moved_bytes`` are, by fixture, those that one launch
+    must move at least, as the experiment counts them.
     """
 
     address: str
@@ -82,6 +83,7 @@ class AttemptView(msgspec.Struct, frozen=True):
     published: str = ""
     modes: list[ModeCount] = []
     modes_said: str = ""
+    moved_bytes: dict[str, int] = {}
 
 
 class RecordView(msgspec.Struct, frozen=True):

@@ -6,8 +6,10 @@ Nothing here decides: verdicts come from the analysis, this module only names th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from reportgen.model.record import Manifest
-from reportgen.model.result import ComparisonResult, GateOutcome, Promotion, Reason, Verdict
+from reportgen.model.result import ComparisonResult, GateOutcome, GateResult, Promotion, Reason, Verdict
 from reportgen.units import BYTES_PER_KIB, BYTES_PER_MIB, NS_PER_MS, NS_PER_S, NS_PER_US
 
 MINUS = "\N{MINUS SIGN}"
@@ -201,6 +203,14 @@ def size(length_bytes: int) -> str:
     return plural(length_bytes, "byte")
 
 
+def rate(bytes_per_s: float) -> str:
+    """Say a rate of bytes with three significant digits, in decimal units as makers of memory do."""
+    for unit_bytes, unit in ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s")):
+        if bytes_per_s >= unit_bytes:
+            return f"{bytes_per_s / unit_bytes:#.3g} {unit}".replace(". ", " ")
+    return f"{bytes_per_s:.0f} B/s"
+
+
 def plural(value: int, noun: str) -> str:
     """Say a count with its noun: ``1 device``, ``2 devices``."""
     ending = "" if value == 1 else "s"
@@ -223,6 +233,19 @@ def reason(comparison: ComparisonResult, smallest_effect: float, noise_floor: fl
     if comparison.high < 1 - smallest_effect or comparison.low > 1 + smallest_effect:
         return f"Beyond {least}, yet not beyond the {floor} by which identical code differed."
     return f"Within {least}, yet identical code differed by {floor}: this record cannot tell."
+
+
+def freezing(gates: Sequence[GateResult], digest: str) -> str:
+    """Say when the rules of a plan were last changed, and whether that was before their data.
+
+    ``digest`` is the plan's.
+    """
+    frozen = {gate.frozen_at for gate in gates if gate.frozen_at}
+    began = {gate.began_at for gate in gates if gate.began_at}
+    changed = f"was last changed {moment(max(frozen))}" if frozen else "was last changed at a time that no commit tells"
+    said = f"Plan {digest[:12]} {changed}; its first attempt began {moment(min(began, default=None))}."
+    younger = names(sorted({gate.name for gate in gates if gate.younger}))
+    return f"{said} YOUNGER THAN ITS DATA: {younger} was changed after the first batch." if younger else said
 
 
 def day(stamp: str | None) -> str:

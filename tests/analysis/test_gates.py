@@ -8,7 +8,6 @@ from __future__ import annotations
 import pytest
 
 from reportgen.analysis.analyse import analyse
-from reportgen.errors import InputError
 from reportgen.model.experiment import Arm, Comparison, Gate, GateKind, Role
 from reportgen.model.plan import Plan
 from reportgen.model.result import GateOutcome, GateResult
@@ -143,10 +142,3 @@ def test_without_a_null_no_regression_is_invalid() -> None:
     (found,) = ask(gate(GateKind.NO_REGRESSION, 0.05), failed=["null"])
 
     assert found.outcome is GateOutcome.INVALID
-
-
-@pytest.mark.parametrize("kind", [GateKind.CEILING, GateKind.BAND])
-def test_a_kind_that_is_not_computed_is_refused_by_name(kind: GateKind) -> None:
-    """Never passed over in silence."""
-    with pytest.raises(InputError, match=f"made: gate g: .*'{kind.value}'"):
-        ask(gate(kind, 0.0))

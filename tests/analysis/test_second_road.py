@@ -12,8 +12,9 @@ import pytest
 
 from reportgen.analysis.analyse import analyse
 from reportgen.analysis.pairing import DeviceRows
-from reportgen.model.experiment import Arm, Comparison, Gate, GateKind, Role
+from reportgen.model.experiment import Arm, Comparison, Gate, GateKind, Role, Stage
 from reportgen.model.plan import Plan
+from reportgen.model.result import StageCell
 from reportgen.publish.verify_numbers import recompute
 from tests.analysis.made_records import device_rows, make_plan
 
@@ -27,6 +28,7 @@ ARMS = (
     Arm(name="null", role=Role.NULL, idea="again", of="incumbent"),
     Arm(name="null_control", role=Role.NULL, idea="again", of="control"),
 )
+STAGE = Stage(experiment="other", plan="ab" * 32, arm="deleted", vs="whole", repeats=2)
 ASKED = (
     ("x", "incumbent"),
     ("x", "control"),
@@ -44,8 +46,9 @@ def test_two_programs_give_the_same_digits(seed: int) -> None:
     random = np.random.default_rng(seed)
     plan = random_plan(random, sliced=bool(seed % 2))
     rows = [random_board(random, device) for device in range(1 + seed % 3)]
-    ours = msgspec.to_builtins(analyse(plan, rows))
-    theirs = recompute(msgspec.to_builtins(plan), as_facts(rows))
+    stages = random_stages(random)
+    ours = msgspec.to_builtins(analyse(plan, rows, stages=stages))
+    theirs = recompute(msgspec.to_builtins(plan), as_facts(rows), stages=msgspec.to_builtins(stages))
 
     for part in PARTS:
         assert filled(ours[part]) == filled(theirs[part]), part
@@ -58,6 +61,18 @@ def random_plan(random: np.random.Generator, *, sliced: bool) -> Plan:
         for kind in KINDS
         for unit, threshold, vs in (("ratio", 0.01, "incumbent"), ("saved_ns", 500.0, "control"))
     ]
+    gates.append(Gate(name="band", kind=GateKind.BAND, arms=["x", "y"], vs="incumbent", threshold=0.002, axis="case"))
+    gates.append(
+        Gate(
+            name="top",
+            kind=GateKind.CEILING,
+            arms=["x", "y"],
+            vs="control",
+            threshold=1e4,
+            quantity="saved_ns",
+            stage=STAGE,
+        )
+    )
     comparisons = [Comparison(candidate=arm, baseline=baseline) for arm, baseline in ASKED]
     comparisons.append(Comparison(candidate="y", baseline="incumbent", where={"case": ["a", "b"]}))
     return make_plan(
@@ -69,6 +84,18 @@ def random_plan(random: np.random.Generator, *, sliced: bool) -> Plan:
         smallest_effect=float(random.choice([0, 0.002, 0.005])),
         digest=random.bytes(32).hex(),
     )
+
+
+def random_stages(random: np.random.Generator) -> list[StageCell]:
+    """Draw what another record holds on boards of either model: 5 to 12 repetitions with a hole now and then."""
+    found = []
+    for device, model, fixture in (("p", "one", "wide"), ("q", "one", "narrow"), ("r", "two", "wide")):
+        count = int(random.integers(5, 13))
+        base = [None if random.random() < 0.05 else float(random.normal(1e5, 100)) for _ in range(count)]
+        cell = {"device": device, "model": model, "fixture": fixture, "arm": STAGE.arm, "baseline": STAGE.vs}
+        times = [None if time is None else time - float(random.normal(8e3, 500)) for time in base]
+        found.append(StageCell(gate="top", plan=STAGE.plan, **cell, arm_ns=times, baseline_ns=base))
+    return found
 
 
 def random_board(random: np.random.Generator, device: int) -> DeviceRows:

@@ -65,6 +65,7 @@ def test_a_sealed_attempt_holds_its_files_and_their_sums(tmp_path: Path) -> None
         "artifacts/binaries/incumbent.bin",
         "artifacts/binaries/null_control.bin",
         "artifacts/binaries/null_incumbent.bin",
+        "artifacts/fixtures.json",
         "artifacts/sources/sample/experiment.py",
         "artifacts/sources/sample/experiment.toml",
         "artifacts/sources/sample/sample.c",

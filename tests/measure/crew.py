@@ -31,18 +31,28 @@ class RealCrew:
         assert found is not None
         self.address = found[1]
 
-    def hire(self, device: int, resource: str = "CPU=1") -> subprocess.Popen[bytes]:
-        """Start a worker that owns a device."""
-        return self._start(
+    def hire(self, device: int, *, wait: bool = True) -> subprocess.Popen[bytes]:
+        """Start a worker that owns a device; the scheduler knows it when this returns, unless told not to ``wait``."""
+        number = len(self.processes)
+        process = self._start(
             "dask_worker",
             self.address,
-            *("--resources", resource, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1"),
+            *("--resources", "CPU=1", "--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1"),
             REPORTGEN_DEVICE=str(device),
         )
+        if wait:
+            wait_until(lambda: "Registered to" in self.log(number), 30)
+        return process
 
     def log(self, number: int) -> str:
         """Read what a process told; the scheduler is 0, workers are counted as they were hired."""
         return (self.folder / f"{number}.log").read_text("utf-8", "replace")
+
+    def dismiss(self) -> None:
+        """End the workers; the scheduler stays."""
+        for process in self.processes[1:]:
+            process.kill()
+            process.wait()
 
     def end(self) -> None:
         """End all of them."""

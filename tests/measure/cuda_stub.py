@@ -176,7 +176,7 @@ class NoBoard:
 
     def __getattr__(self, name: str) -> Any:
         """Answer nothing to any question."""
-        return lambda: None
+        return lambda *_: None
 
 
 def plugged_in(monkeypatch: pytest.MonkeyPatch) -> Device:

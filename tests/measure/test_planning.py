@@ -319,6 +319,12 @@ REFUSED = {
         "fixture 'size=small,cache=same-set,rows=1' is declared twice",
         "remove it",
     ),
+    "a band over fixtures that share a point": (
+        [],
+        '\n[[gate]]\nname = "g"\nkind = "band"\narms = ["matched"]\nvs = "incumbent"\nthreshold = 0.01\naxis = "size"\n',
+        "gate 'g' has several fixtures at one size in slice 'size=small,cache=same-set'",
+        "leave one value of every other axis with `where`",
+    ),
     "a gate against a control that there is none of": (
         [],
         '\n[[gate]]\nname = "g"\nkind = "headline"\narms = ["matched"]\nvs = "control"\nthreshold = 0.0\n',

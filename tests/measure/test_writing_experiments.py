@@ -98,8 +98,10 @@ def test_defaults_on_the_page_are_those_of_the_model() -> None:
     rows = re.findall(r"^\| `(\w+)` \| ([^|]*) \| ", PAGE, re.MULTILINE)
     for noun in (model.Protocol, model.Exclusion):
         for field in msgspec.structs.fields(noun):
-            if field.name != "exclude":
+            if field.name not in ("exclude", "modes"):
                 assert (field.name, str(field.default).replace("True", "`true`")) in rows
+    assert ("modes", '`["process"]`') in rows
+    assert [model.Mode.PROCESS] == model.Protocol().modes
 
 
 def test_every_key_of_the_simulation_stands_on_the_page() -> None:

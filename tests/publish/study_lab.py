@@ -32,6 +32,8 @@ Of {{ study("comparisons", mode="placement") }} comparisons of identical code in
 One comparison, of {{ study("shown_null", mode="placement") }} on {{ study("shown_kernel", mode="placement") }}, read
 {{ study("shown_estimate", mode="placement") }} ({{ study("shown_low", mode="placement") }} to {{ study("shown_high", mode="placement") }}).
 
+{{ chart("intervals") }}
+
 {{ chart("one_placement") }}
 
 {{ table("spreads") }}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import re
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from reportgen.publish import chart_data, record_facts, study_charts, study_tables, study_values, tables
 from reportgen.publish.bindings import Bindings
 from reportgen.publish.cache import Cache
+from reportgen.publish.claim_words import DOMAINS, ClaimWords
 from reportgen.publish.gather import Gathered
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import KINDS, FrontMatter, fill, read_page
@@ -75,8 +78,21 @@ def test_the_guide_names_every_binding_and_every_choice(library: Library, tmp_pa
     assert set(Bindings(page, library, Theme([default_theme()])).functions()) == shown
     choices = [*record_facts.COUNTS, *record_facts.FACTS, *KINDS, *FrontMatter.__struct_fields__]
     assert [] == [name for name in choices if f"`{name}`" not in GUIDE]
-    assert {*tables.BY_SLICE, *tables.WHOLE, *study_tables.KINDS} == set(re.findall(r'table\("(\w+)"', GUIDE))
+    assert {*tables.BY_SLICE, *tables.WHOLE, *tables.OF_GATES, *study_tables.KINDS, "bandwidth"} == set(
+        re.findall(r'table\("(\w+)"', GUIDE)
+    )
     assert {*chart_data.KINDS, *study_charts.KINDS} == set(re.findall(r'chart\("(\w+)"', GUIDE))
+
+
+def test_the_guide_names_every_word_of_a_claim_as_it_is_called() -> None:
+    """With its parameters and their defaults; ``study`` passes its own on."""
+    for name in set(DOMAINS) - {"study"}:
+        signature = inspect.signature(getattr(ClaimWords, name))
+        said = [
+            one.name if one.default is one.empty else f"{one.name}={json.dumps(one.default).replace('null', 'None')}"
+            for one in signature.parameters.values()
+        ]
+        assert f"`{name}({', '.join(said[1:])})`" in GUIDE
 
 
 def test_the_guide_names_every_figure_of_a_study() -> None:

@@ -1,0 +1,125 @@
+"""How far from the floor: the bytes that a launch must move, beside the fastest that a kernel of a record moved its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from reportgen.errors import InputError
+from reportgen.model.experiment import Role
+from reportgen.model.plan import Slice
+from reportgen.model.result import ArmTime
+from reportgen.publish import lookup, wording
+from reportgen.publish.context import Cell, Column, Row, Table
+from reportgen.publish.tables import NOTHING, code, figure
+from reportgen.publish.view import RecordView
+from reportgen.units import NS_PER_S
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """The rate that floors are computed from, in bytes a second, and where it was reached."""
+
+    bytes_per_s: float
+    record: str
+    fixture: str
+
+    def words(self) -> str:
+        """Say it in one sentence."""
+        return (
+            f"Floor: the bytes at {wording.rate(self.bytes_per_s)}, which is what fixture {self.fixture} of {self.record} reached "
+            "on a device of this model."
+        )
+
+
+def ceiling_of(record: RecordView, at: Mapping[str, Any], models: list[str]) -> Ceiling:
+    """Take the rate at which the fastest incumbent moved the bytes of the one fixture that ``at`` selects.
+
+    Raises
+    ------
+    InputError
+        ``at`` selects no fixture or several, its bytes are not known, or the record measured no device of these models.
+    """
+    found = [
+        fixture.name
+        for fixture in record.plan.fixtures
+        if all(fixture.values.get(axis) == value for axis, value in at.items())
+    ]
+    if len(found) != 1:
+        raise InputError(f"{record.name} has {len(found)} such fixtures", remedy="name one by its axes: at={...}")
+    if not set(models) & set(record.devices):
+        raise InputError(f"{record.name} measured no {' or '.join(models)}", remedy="take a record of the same model")
+    rates = [_rate(moved(record).get(found[0]), time) for time in _incumbents(record, found[0])]
+    known = [rate for rate in rates if rate is not None]
+    if not known:
+        raise InputError(f"no rate is known of {found[0]} in {record.name}")
+    return Ceiling(max(known), record.name, found[0])
+
+
+def table(record: RecordView, piece: Slice, ceiling: Ceiling) -> Table:
+    """Build the table of one slice: bytes, floor and empty launch, then of each incumbent time, rate and distance."""
+    bytes_by_fixture = moved(record)
+    incumbents = [arm.name for arm in record.plan.experiment.arms if arm.role is Role.INCUMBENT]
+    floors = [arm.name for arm in record.plan.experiment.arms if arm.role is Role.FLOOR][:1]
+    devices = lookup.devices_in(record, piece)
+    times = {(time.fixture, time.arm): time for time in record.result.times if time.device == devices[0]}
+    rows = tuple(
+        Row(
+            code(wording.within(fixture, piece.name)),
+            (
+                *_bytes_cells(bytes_by_fixture.get(fixture), ceiling),
+                *(_time_cell(times.get((fixture, floor))) for floor in floors),
+                *(
+                    cell
+                    for arm in incumbents
+                    for cell in _arm_cells(bytes_by_fixture.get(fixture), times.get((fixture, arm)), ceiling)
+                ),
+            ),
+        )
+        for fixture in piece.fixtures
+    )
+    heads = ["bytes", "floor", *("empty launch" for _ in floors)]
+    heads += [text for arm in incumbents for text in (arm, f"{arm}: rate", f"{arm}: times the floor")]
+    return Table(
+        caption=f"Distance from the floor: {wording.slice_name(piece.name)}",
+        stub="Fixture",
+        columns=tuple(Column(head, figure=True) for head in heads),
+        rows=rows,
+        note=ceiling.words() + (f" Times are those of device {devices[0]}." if len(devices) > 1 else ""),
+    )
+
+
+def moved(record: RecordView) -> dict[str, int]:
+    """Bytes that one launch must move at least, by fixture."""
+    return record.attempts[0].moved_bytes if record.attempts else {}
+
+
+def _incumbents(record: RecordView, fixture: str) -> list[ArmTime]:
+    names = {arm.name for arm in record.plan.experiment.arms if arm.role is Role.INCUMBENT}
+    return [time for time in record.result.times if time.fixture == fixture and time.arm in names]
+
+
+def _rate(length_bytes: int | None, time: ArmTime | None) -> float | None:
+    if length_bytes is None or time is None or not time.median_ns:
+        return None
+    return length_bytes / time.median_ns * NS_PER_S
+
+
+def _bytes_cells(length_bytes: int | None, ceiling: Ceiling) -> tuple[Cell, Cell]:
+    if length_bytes is None:
+        return NOTHING, NOTHING
+    floor_ns = length_bytes / ceiling.bytes_per_s * NS_PER_S
+    return figure(wording.count(length_bytes), length_bytes), figure(wording.time(floor_ns), floor_ns)
+
+
+def _time_cell(time: ArmTime | None) -> Cell:
+    return NOTHING if time is None else figure(wording.time(time.median_ns), time.median_ns)
+
+
+def _arm_cells(length_bytes: int | None, time: ArmTime | None, ceiling: Ceiling) -> tuple[Cell, Cell, Cell]:
+    rate = _rate(length_bytes, time)
+    if rate is None:
+        return _time_cell(time), NOTHING, NOTHING
+    share = ceiling.bytes_per_s / rate
+    return _time_cell(time), figure(wording.rate(rate), rate), figure(wording.number(share, decimals=1), share)

@@ -1,0 +1,174 @@
+"""Sentences that a page holds itself to: each with an expression that must be true of the records, and could be false."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from reportgen.errors import InputError
+from reportgen.publish import lookup
+from reportgen.publish.claim_words import DOMAINS, Asked, ClaimWords
+from reportgen.publish.library import Library, root_of
+from reportgen.publish.markdown import Claim, SourcePage
+from reportgen.publish.problems import Problem
+from reportgen.publish.templates import sandbox
+from reportgen.publish.view import RecordView
+
+FAULTS = (InputError, jinja2.TemplateError, TypeError, ValueError, ArithmeticError, LookupError, RecursionError)
+_MOST_TRIALS = 4_000
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim of a page: what it says, as HTML; whether it holds; the values it rests on; the records they are of."""
+
+    number: int
+    says: Markup
+    holds: str
+    true: bool
+    values: tuple[tuple[str, str], ...]
+    records: tuple[str, ...]
+    address: str
+    title: str
+
+    @property
+    def anchor(self) -> str:
+        """Name the place on a record's page where the claim is listed."""
+        return f"claim-{lookup.slug(self.address)}-{self.number}"
+
+
+class Claims:
+    """The claims of one page, judged; what is wrong with them stands in ``problems``."""
+
+    def __init__(self, page: SourcePage, library: Library, bindings: dict[str, Callable[..., Any]]) -> None:
+        self._page, self._bindings = page, bindings
+        self._words = ClaimWords(page, library)
+        self._root = root_of(page.front.address)
+        self._quoted: set[int] = set()
+        self._addresses = {record.name: record.address for record in library.records}
+        self.problems: list[Problem] = []
+        self.used: dict[str, RecordView] = {}
+        self.judged = tuple(self._judge(number, claim) for number, claim in enumerate(page.front.claims, start=1))
+
+    def quote(self, which: int | str) -> Markup:
+        """Say a claim in the page's text, by its number from 1 or by its sentence.
+
+        Raises
+        ------
+        InputError
+            The page makes no such claim.
+        """
+        for claim, written in zip(self.judged, self._page.front.claims, strict=True):
+            if which in (claim.number, written.says):
+                return self._quotation(claim)
+        raise InputError(
+            f"no claim {which!r}", remedy=f"the page makes {len(self.judged)}: say [[claims]] in its front matter"
+        )
+
+    def _quotation(self, claim: Judged) -> Markup:
+        first = claim.number not in self._quoted
+        self._quoted.add(claim.number)
+        place = Markup(' id="claim-{}"').format(claim.number) if first else Markup("")
+        state = "" if claim.true else Markup(' <mark class="missing">does not hold</mark>')
+        held = self._leads(claim)
+        return Markup('<span class="claim"{}>{}{}{}</span>').format(place, claim.says, state, held)
+
+    def _leads(self, claim: Judged) -> Markup:
+        if not claim.records:
+            return Markup("")
+        href = f"{self._root}{self._addresses[claim.records[0]]}#{claim.anchor}"
+        return Markup(' <a class="held" href="{}">claim {}</a>').format(href, claim.number)
+
+    def _judge(self, number: int, claim: Claim) -> Judged:
+        asked = self._words.asked = Asked()
+        self._words.used = {}
+        line = _line(self._page, number)
+        wrong = ""
+        try:
+            asked_of = _expression(claim.holds, self._words)
+            value = asked_of()
+            wrong = self._wrong(claim, value, asked, asked_of)
+        except FAULTS as fault:
+            value, wrong = False, f"cannot be computed: {_said(fault)}"
+        if wrong:
+            self.problems.append(Problem(f"{self._page.source}:{line}", f"claim {number}, {claim.says!r}, {wrong}"))
+        self.used.update(self._words.used)
+        return Judged(
+            number=number,
+            says=self._filled(claim.says, line),
+            holds=claim.holds,
+            true=value is True and not wrong,
+            values=tuple((text, _shown(found)) for text, found in asked.values.items()),
+            records=tuple(self._words.used),
+            address=self._page.front.address,
+            title=self._page.front.title,
+        )
+
+    def _wrong(self, claim: Claim, value: Any, asked: Asked, again: Callable[[], Any]) -> str:
+        found = "; ".join(f"{text} is {_shown(value)}" for text, value in asked.values.items())
+        if not isinstance(value, bool):
+            return f"is neither true nor false but {_shown(value)}: compare it with something"
+        if not asked.values:
+            return "could not fail: it asks nothing of a record"
+        if not value:
+            return f"does not hold: {claim.holds}, where {found}"
+        if not self._could_fail(again, asked):
+            return f"could not fail: {claim.holds} is true whatever the record says, where {found}"
+        return ""
+
+    def _could_fail(self, again: Callable[[], Any], asked: Asked) -> bool:
+        """Whether other values in place of the record's would make the claim false."""
+        sizes = [len(DOMAINS[word]) for word in asked.words.values()]
+        trial = self._words.asked = Asked(words=dict(asked.words))
+        return any(_is_false(again, trial, places) for places in _trials(sizes))
+
+    def _filled(self, says: str, line: int) -> Markup:
+        """Put the bindings' values into a claim's sentence."""
+        environment = sandbox()
+        environment.globals.update(self._bindings)
+        try:
+            return Markup(environment.from_string(says).render())  # noqa: S704 - autoescaped
+        except FAULTS as fault:
+            self.problems.append(
+                Problem(f"{self._page.source}:{line}", f"claim {says!r} cannot be said: {_said(fault)}")
+            )
+            return Markup.escape(says)
+
+
+def _expression(text: str, words: ClaimWords) -> Callable[[], Any]:
+    environment = sandbox()
+    environment.globals.update(words.functions())
+    return environment.compile_expression(text, undefined_to_none=False)
+
+
+def _trials(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Choose other values: first all calls alike, then all combinations, as many as are worth trying."""
+    yield from ((place,) * len(sizes) for place in range(max(sizes, default=0)))
+    yield from islice(product(*map(range, sizes)), _MOST_TRIALS)
+
+
+def _is_false(again: Callable[[], Any], trial: Asked, places: tuple[int, ...]) -> bool:
+    trial.instead = places
+    try:
+        return again() is False
+    except FAULTS:
+        return False
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else repr(value)
+
+
+def _said(fault: Exception) -> str:
+    return fault.one_line() if isinstance(fault, InputError) else str(fault)
+
+
+def _line(page: SourcePage, number: int) -> int:
+    """Find the line of the number-th claim in the front matter."""
+    found = [place for place, text in enumerate(page.head, start=1) if text.strip() == "[[claims]]"]
+    return found[number - 1] if number <= len(found) else 1

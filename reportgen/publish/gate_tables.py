@@ -1,0 +1,157 @@
+"""Tables of gates: what was asked and how it came out, the sum of each ceiling line by line, the points of each band."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from reportgen.model.experiment import Gate
+from reportgen.model.plan import Slice
+from reportgen.model.result import BandPoint, GateResult
+from reportgen.publish import lookup, wording
+from reportgen.publish.context import Cell, Column, Row, Table
+from reportgen.publish.tables import NOTHING, code, figure, word
+from reportgen.publish.view import RecordView
+
+
+def gate_anchor(gate: GateResult) -> str:
+    """Name the place on the record page where a gate's outcome stands."""
+    return f"g-{lookup.slug(gate.slice)}-{lookup.slug(gate.name)}-{lookup.slug(gate.arm)}"
+
+
+def gates(record: RecordView, piece: Slice) -> Table:
+    """Build the table of gates: rules frozen before the first batch, and how they came out."""
+    found = _asked(record, piece)
+    rows = tuple(
+        Row(word(gate.name, note=_standing(gate)), _gate_cells(gate), anchor=gate_anchor(gate)) for gate in found
+    )
+    columns = ("arm", "against", "threshold", "estimate", "deciding end", "outcome", "deciding fixture")
+    return Table(
+        caption=f"Gates: {wording.slice_name(piece.name)}",
+        stub="Gate",
+        columns=tuple(Column(text, figure=text in ("threshold", "estimate", "deciding end")) for text in columns),
+        rows=rows,
+        note=f"A gate is a rule of the plan. {wording.freezing(found, record.plan.digest)} Percentages are shares of the "
+        "baseline's time saved (for no_regression: lost); the deciding end is the worse end of the interval.",
+    )
+
+
+def _asked(record: RecordView, piece: Slice) -> list[GateResult]:
+    return [gate for gate in record.result.gates if gate.slice in (piece.name, "all")]
+
+
+def _standing(gate: GateResult) -> str:
+    said = ["exploratory: its points were chosen after looking"] if gate.exploratory else []
+    return "; ".join([*said, "younger than its data"] if gate.younger else said)
+
+
+def _amount(gate: GateResult, value: float | None) -> Cell:
+    if value is None:
+        return NOTHING
+    if gate.quantity != "saved_ns":
+        return figure(wording.percent(value, decimals=2), value)
+    sign = wording.MINUS if value < 0 else ""
+    return figure(sign + wording.time(abs(value)), value)
+
+
+def _gate_cells(gate: GateResult) -> tuple[Cell, ...]:
+    return (
+        code(gate.arm),
+        code(gate.baseline),
+        _amount(gate, gate.threshold),
+        _amount(gate, gate.estimate),
+        _amount(gate, gate.end),
+        word(wording.GATES[gate.outcome], tone="outcome"),
+        code(wording.within(gate.fixture, gate.slice) if gate.fixture else "all"),
+    )
+
+
+def ceilings(record: RecordView, piece: Slice) -> Table:
+    """Derive the sum of every ceiling gate: what the other stage could save, less what the arm costs here."""
+    rows: list[Row] = []
+    for gate in _asked(record, piece):
+        if gate.ceiling is not None:
+            rows += _sum(gate, _declared(record, gate))
+    return Table(
+        caption=f"Ceilings less costs: {wording.slice_name(piece.name)}",
+        stub="Gate and arm",
+        columns=(Column("line"), Column("estimate", figure=True), Column("worse end", figure=True), Column("where")),
+        rows=tuple(rows),
+        note="Worse end: the lower end of what the ceiling saves, less the upper end of what the arm costs; the fixtures are "
+        "those that leave least.",
+    )
+
+
+def _declared(record: RecordView, gate: GateResult) -> Gate:
+    return next(one for one in record.plan.experiment.gates if one.name == gate.name)
+
+
+def _sum(gate: GateResult, declared: Gate) -> Sequence[Row]:
+    found, stage = gate.ceiling, declared.stage
+    if found is None or stage is None:
+        return ()
+    head, nothing = word(gate.name, note=gate.arm), word("")
+    saved = f"saved by {stage.arm} against {stage.vs} in {stage.experiment}, times {wording.count(stage.repeats)}"
+    cost = f"less the cost of {gate.arm} against {gate.baseline}, times {wording.count(declared.repeats)}"
+    cells = (
+        (
+            word(saved, note=f"plan {found.plan}"),
+            _amount(gate, found.saved),
+            _amount(gate, found.low),
+            code(found.fixture),
+        ),
+        (word(cost), _amount(gate, found.cost), _amount(gate, found.cost_high), code(gate.fixture or "")),
+        (word("what remains"), _amount(gate, gate.estimate), _amount(gate, gate.end), nothing),
+        (
+            word("what was asked"),
+            _amount(gate, gate.threshold),
+            nothing,
+            word(wording.GATES[gate.outcome], tone="outcome"),
+        ),
+    )
+    return [Row(head, line, first=place == 0) for place, line in enumerate(cells)]
+
+
+def bands(record: RecordView, piece: Slice) -> Table:
+    """Show every point of every band gate, and the bands they form."""
+    found = [gate for gate in _asked(record, piece) if gate.points]
+    rows = [_point(gate, point, first=place == 0) for gate in found for place, point in enumerate(gate.points)]
+    columns = ("point", "change", "low", "high", "ranks", "says", "device")
+    return Table(
+        caption=f"Bands: {wording.slice_name(piece.name)}",
+        stub="Gate and arm",
+        columns=tuple(Column(text, figure=text in ("point", "change", "low", "high")) for text in columns),
+        rows=tuple(rows),
+        lead=" ".join(_bands_said(gate, _declared(record, gate)) for gate in found),
+        note="All points of a gate hold together with at least 95%: each interval has the rank that Bonferroni's correction "
+        "over the points asks for. A band is two adjacent points or more that say the same.",
+    )
+
+
+def _bands_said(gate: GateResult, declared: Gate) -> str:
+    said = [
+        f"{band.verdict.value} from {declared.axis} = {band.first} to {band.last} ({band.points} points)"
+        for band in gate.bands
+    ]
+    looked = " Exploratory: the points were chosen after looking." if gate.exploratory else ""
+    return f"{gate.name}, {gate.arm}: {'; '.join(said) or 'no band'}.{looked}"
+
+
+def _point(gate: GateResult, point: BandPoint, *, first: bool) -> Row:
+    ends = point.interval
+    ratios = [figure(wording.change(value), value) for value in (point.ratio, ends.low, ends.high)]
+    ranks = word(f"{ends.rank} and {ends.n + 1 - (ends.rank or 1)} of {ends.n}")
+    value = figure(str(point.value), point.value)
+    return Row(
+        word(gate.name, note=gate.arm),
+        (value, *ratios, ranks, word(point.verdict.value, tone="outcome"), code(point.device)),
+        first=first,
+    )
+
+
+KINDS: Mapping[str, Callable[[RecordView, Slice], Table]] = {"gates": gates, "ceilings": ceilings, "bands": bands}
+
+
+def build(kind: str, record: RecordView, slices: Sequence[Slice]) -> list[Table]:
+    """Build the tables of one kind, one a slice that has any, or those of all slices where none has."""
+    found = [KINDS[kind](record, piece) for piece in slices]
+    return [table for table in found if table.rows] or found

@@ -1,0 +1,55 @@
+"""The records that one page speaks of, found as its author names them; ``used`` fills as they are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from reportgen.errors import InputError
+from reportgen.model.plan import Slice
+from reportgen.model.result import ComparisonResult
+from reportgen.publish import lookup
+from reportgen.publish.library import Library
+from reportgen.publish.markdown import SourcePage
+from reportgen.publish.view import RecordView
+
+Where = Mapping[str, Any]
+
+
+class PageRecords:
+    """Finds records, arms, comparisons and slices for one page."""
+
+    def __init__(self, page: SourcePage, library: Library) -> None:
+        self._page, self._library = page, library
+        self.used: dict[str, RecordView] = {}
+
+    def _named(self, name: str | None) -> str:
+        """Name the experiment that is meant where the page has one record and says none."""
+        if name is not None:
+            return name
+        mentioned = self._page.front.records
+        if len(mentioned) != 1:
+            raise InputError("which experiment is meant?", remedy=f"name it: the page has {len(mentioned)} records")
+        return mentioned[0]
+
+    def _record(self, name: str | None) -> RecordView:
+        named = self._named(name)
+        pinned = [one for one in self._page.front.records if one.partition("@")[0] == named]
+        record = self._library.record(pinned[0] if pinned else named)
+        self.used[record.name] = record
+        return record
+
+    def _arm(self, name: str) -> tuple[RecordView, str]:
+        experiment, colon, arm = name.rpartition(":")
+        return self._record(experiment if colon else None), arm
+
+    def _comparison(self, arm: str, vs: str, where: Where | None) -> tuple[RecordView, ComparisonResult]:
+        record, name = self._arm(arm)
+        return record, lookup.comparison_of(record, name, vs, where or {})
+
+    def _slice(self, where: Where | None, experiment: str | None) -> tuple[RecordView, Slice]:
+        record = self._record(experiment)
+        pieces = lookup.matching_slices(record, where or {})
+        if len(pieces) > 1:
+            raise InputError(f"{record.name} has several slices there", remedy="say where={...}")
+        return record, pieces[0]
