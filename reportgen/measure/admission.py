@@ -23,6 +23,7 @@ from reportgen.measure.service_identity import first_difference, identify, ident
 from reportgen.model.admission import Identity, ProcessMark, Step, WindowState
 from reportgen.model.service import Question, Service
 
+SERVICE_CHANGED = "service changed"
 _MOST_NAMED = 3
 
 
@@ -48,13 +49,14 @@ class Reopening:
     """How an attempt to reopen ended.
 
     ``closed_because`` is empty where the service is open or was never closed for that run. ``needs_word`` tells that it is
-    no longer who it was, so that only its operator can vouch for it.
+    no longer who it was, so that only its operator can vouch for it. ``changed`` says what differs if it was measured beside.
     """
 
     service: str
     closed_because: str = ""
     reopened: bool = False
     needs_word: bool = False
+    changed: str = ""
 
     @property
     def sentence(self) -> str:
@@ -109,7 +111,7 @@ def close(file: StateFile, service: Service, holder: Holder, say: Say, check: Ca
     say("service closed", service=service.name)
     _wait(service, service.idle, "idle", service.idle_deadline_s, check)
     with file.locked():
-        _advance(file, state, Step.MEASURING)
+        _advance(file, structs.replace(state, measured=True), Step.MEASURING)
     say("service idle", service=service.name)
     return identity
 
@@ -155,8 +157,11 @@ def _reopen(
         return _stays(say, service, _still_there(left))
     say.at(state, Step.COMPARING, "service comparing")
     difference = _changed(service, before)
+    if difference is not None and state.measured:
+        say(SERVICE_CHANGED, service=service.name, difference=difference)
     if difference is not None and not accept:
-        return replace(_stays(say, service, difference), needs_word=True)
+        changed = difference if state.measured else ""
+        return replace(_stays(say, service, difference), needs_word=True, changed=changed)
     say.at(state, Step.REOPENING, "service reopening", accepted=difference)
     try:
         perform(service.open, _at(service, "open"))

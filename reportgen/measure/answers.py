@@ -13,6 +13,7 @@ from reportgen.errors import InputError, ReportgenError, WorkerError
 from reportgen.measure.environment import worker_environment
 from reportgen.measure.interruption import Interruption
 from reportgen.measure.job import Job
+from reportgen.measure.ownership import Owned
 from reportgen.measure.process import Deadlines, Message, WorkerProcess
 from reportgen.units import NS_PER_S
 
@@ -21,7 +22,7 @@ Row = dict[str, Any]
 
 @dataclass
 class Answer:
-    """What came back; ``fault`` is why it ended early, ``at`` what the process was doing then."""
+    """What came back; ``fault`` is why it ended early, ``at`` what the process was doing then, ``left_alive`` what outlived it."""
 
     batches: list[Row] = field(default_factory=list)
     checks: list[Row] = field(default_factory=list)
@@ -29,6 +30,7 @@ class Answer:
     facts: dict[str, Any] = field(default_factory=dict)
     fault: ReportgenError | None = None
     at: str = ""
+    left_alive: list[Owned] = field(default_factory=list)
 
     def take(self, message: Message) -> None:
         """Sort one message in."""
@@ -45,13 +47,18 @@ class Answer:
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs jobs one after the other, each in a process of its own; ``launcher`` stands before its command."""
+    """Runs jobs one after the other, each in a process of its own; ``launcher`` stands before its command.
+
+    ``mark`` is in the environment of each, so that whatever it starts is known to be this run's. Two labs may begin attempts of one
+    name in the same second; marks are drawn at random.
+    """
 
     deadlines: Deadlines
     interruption: Interruption
     launcher: tuple[str, ...] = ()
+    mark: str = ""
 
-    def run(self, job: Job, name: str, folder: Path, attempt_id: str = "") -> Answer:
+    def run(self, job: Job, name: str, folder: Path) -> Answer:
         """Run ``job``; its log is ``folder/<name>.log``, removed if empty.
 
         A process that dies, hangs or refuses is no exception here but the answer's ``fault``.
@@ -67,7 +74,7 @@ class Runner:
         job.save(job_file)
         answer, began_ns = Answer(), time.monotonic_ns()
         try:
-            environment = worker_environment(attempt_id, job.variables)
+            environment = worker_environment(self.mark, job.variables)
             with WorkerProcess(job_file, log_file, environment, self.launcher) as process:
                 answer.facts["pid"] = process.pid
                 self.listen(process, answer)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,12 +19,15 @@ from reportgen.measure.job import PROCESS, Job
 from reportgen.measure.jobs import Bench, layout_facts
 from reportgen.measure.ledger import REPLACES, Turn
 from reportgen.measure.opening import digest_of
+from reportgen.measure.ownership import Owned
 from reportgen.measure.residents import Residents
 from reportgen.measure.series import Book, series_of
 from reportgen.measure.standing import Drawer
 from reportgen.measure.watching import Watch
 from reportgen.model.record import Kind, Repetition
 from reportgen.units import NS_PER_S
+
+LEFT_ALIVE = "left alive"
 
 
 class SourcesChangedError(FindingError):
@@ -35,9 +38,20 @@ class CannotCompleteError(FindingError):
     """Calibration failed, or more repetitions were lost than there are spares: the attempt is aborted."""
 
 
+Sweep = Callable[[Iterable[int]], list[Owned]]
+
+
+def _nothing_alive(staying: Iterable[int]) -> list[Owned]:
+    del staying
+    return []
+
+
 @dataclass
 class Campaign:
-    """One open attempt and everything needed to measure it. ``bracket`` takes the hashes of all that must not change."""
+    """One open attempt and everything needed to measure it.
+
+    ``bracket`` takes the hashes of all that must not change; ``sweep`` ends what a timed process left alive (``Guard.sweep``).
+    """
 
     bench: Bench
     journal: Journal
@@ -45,13 +59,14 @@ class Campaign:
     bracket: Callable[[], dict[str, str]]
     runner: Runner
     watch: Watch
+    sweep: Sweep = _nothing_alive
 
     def __post_init__(self) -> None:
         plan = self.bench.plan
         self.repetitions = list(read_journal(self.journal.folder).repetitions)
         quick = self.header.kind is Kind.QUICK
         self._series = series_of(plan.experiment, self.header.repetitions_planned, quick=quick)
-        self._residents = Residents(self.runner, self.header.id, self._note_lost)
+        self._residents = Residents(self.runner, self._note_lost)
         self._drawer = Drawer(self.bench, self.header.id, _origin_ns(self.header.started_at), self._series)
         self._began_ns = time.monotonic_ns()
         self._measured_here = 0
@@ -87,7 +102,7 @@ class Campaign:
         if done is None:
             self.watch.phase("calibration")
             job, layout = self._drawer.calibration()
-            answer, changed = self._bracketed(lambda logs: self.runner.run(job, "repetition-000", logs, self.header.id))
+            answer, changed = self._bracketed(lambda logs: self.runner.run(job, "repetition-000", logs))
             if answer.fault is not None:
                 self.journal.event("calibration failed", at=answer.at, fault=answer.fault.one_line())
                 raise _calibration_failed(answer.fault)
@@ -121,7 +136,7 @@ class Campaign:
         if book.stays(turn):
             return self._residents.run(job, book.block(turn), logs)
         name = "repetition" if turn.mode == PROCESS else turn.mode
-        return self.runner.run(job, f"{name}-{turn.repetition:03d}", logs, self.header.id)
+        return self.runner.run(job, f"{name}-{turn.repetition:03d}", logs)
 
     def _take(self, turn: Turn, job: Job, answer: Answer, facts: dict[str, Any]) -> None:
         """Tag what came back, decide whether it counts, and archive it."""
@@ -162,6 +177,9 @@ class Campaign:
         logs = self.journal.artifacts / "logs"
         logs.mkdir(exist_ok=True)
         answer = run(logs)
+        answer.left_alive = self.sweep(self._residents.pids())
+        if answer.left_alive:
+            self.journal.event(LEFT_ALIVE, processes=[str(one) for one in answer.left_alive])
         after = self.bracket()
         answer.facts["hash_bracket"] = {"before": digest_of(before), "after": digest_of(after)}
         return answer, first_difference(self.header.hashes, after)
@@ -175,6 +193,8 @@ class Campaign:
     def _why_left_out(self, job: Job, answer: Answer) -> str:
         if answer.fault is not None:
             return answer.fault.one_line()
+        if answer.left_alive:
+            return f"left {', '.join(map(str, answer.left_alive))} alive, which may have shared the device; ended"
         lacks = missing(job, answer.batches, answer.checks)
         return lacks or other_inputs(self.bench.described, answer.facts["inputs"])
 

@@ -8,16 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from reportgen.archive import layout
-from reportgen.archive.journal import OpenHeader
+from reportgen.archive.journal import Journal, OpenHeader, read_journal
 from reportgen.errors import EXIT_INTERRUPTED, InputError, RecordError, ReportgenError
+from reportgen.measure.admission import SERVICE_CHANGED
 from reportgen.measure.answers import Runner
 from reportgen.measure.backends import fake_experiment
 from reportgen.measure.backends.builders import open_builder
 from reportgen.measure.backends.interface import Builder
-from reportgen.measure.campaign import Campaign, CannotCompleteError, SourcesChangedError
+from reportgen.measure.campaign import LEFT_ALIVE, Campaign, CannotCompleteError, SourcesChangedError
 from reportgen.measure.closing import INTERRUPTED, close_complete, close_early, leave_open
 from reportgen.measure.compiling import Patience
-from reportgen.measure.guarding import Guard, services_on
+from reportgen.measure.guarding import Guard, ServiceChangedError, changed_error, services_on
 from reportgen.measure.harnesses import require
 from reportgen.measure.interruption import Interrupted, Interruption
 from reportgen.measure.jobs import Bench, Described
@@ -34,6 +35,8 @@ from reportgen.model.plan import Plan
 from reportgen.model.record import Sanitizer, Status
 from reportgen.model.service import Service
 from reportgen.project import ExperimentFolder, Project, find_experiment, read_experiment
+
+INVALID = (SourcesChangedError, SanitizerFoundError, ServiceChangedError)
 
 
 def run(project: Project, name: str, options: RunOptions, watch: Watch, guard: Guard | None = None) -> RunOutcome:
@@ -77,9 +80,11 @@ def _run(project: Project, name: str, options: RunOptions, watch: Watch, guard: 
         guard.begin(builder.name, device)
         services = services_on(device, project.settings.services, project.guarding)
         protocol = plan.experiment.protocol
-        runner = Runner(Deadlines(protocol.start_deadline_s, protocol.silence_deadline_s), interruption)
+        runner = Runner(
+            Deadlines(protocol.start_deadline_s, protocol.silence_deadline_s), interruption, mark=guard.token
+        )
         try:
-            bench = _prepare(request, work, runner, watch, guard.token)
+            bench = _prepare(request, work, runner, watch)
             bracket = bracket_of(project, bench)
             opened = _open(request, bench, bracket(), sanitizer)
         except OSError as fault:
@@ -91,7 +96,7 @@ def _run(project: Project, name: str, options: RunOptions, watch: Watch, guard: 
         if sanitizer is not None:
             looking = Sanitizing(bench, opened.journal, opened.header, bracket, runner, watch, sanitizer)
             return _measure(looking, guard, services)
-        campaign = Campaign(bench, opened.journal, opened.header, bracket, runner, watch)
+        campaign = Campaign(bench, opened.journal, opened.header, bracket, runner, watch, guard.sweep)
         return _measure(campaign, guard, services, seals=options.seals)
 
 
@@ -129,7 +134,7 @@ def _plan(experiment: ExperimentFolder, builder: Builder) -> Plan:
     return plan
 
 
-def _prepare(request: Request, work: Path, runner: Runner, watch: Watch, token: str) -> Bench:
+def _prepare(request: Request, work: Path, runner: Runner, watch: Watch) -> Bench:
     """Compile, then make inputs and references: all that can fail before anything is measured."""
     plan, builder, sanitized = request.plan, request.builder, request.options.sanitizer is not None
     if sanitized:
@@ -151,7 +156,7 @@ def _prepare(request: Request, work: Path, runner: Runner, watch: Watch, token: 
         variables=builder.variables(request.device),
         once=sanitized,
     )
-    answer = runner.run(bench.reference_job(), "references", work, token)
+    answer = runner.run(bench.reference_job(), "references", work)
     if answer.fault is not None:
         raise answer.fault
     runner.interruption.check()
@@ -183,27 +188,45 @@ def _measure(
 ) -> RunOutcome:
     journal = campaign.journal
     try:
+        _refuse_changed(journal)
+        if left := guard.sweep():
+            journal.event(LEFT_ALIVE, processes=[str(one) for one in left])
         with guard.window(services, journal.event, campaign.runner.interruption.check):
             campaign.measure()
+        guard.refuse_changed()
         campaign.watch.phase("sealing")
         return close_complete(journal, campaign.header.kind, seals=seals)
-    except Interrupted:
-        if guard.watchdog_died:
-            journal.event("watchdog died")
-        return leave_open(journal, None)
-    except (SourcesChangedError, SanitizerFoundError) as fault:
-        return close_early(journal, Status.INVALID, fault, seals=seals)
-    except CannotCompleteError as fault:
-        return close_early(journal, Status.ABORTED, fault, seals=seals)
-    except ReportgenError as fault:
-        return leave_open(journal, fault)
-    except OSError as fault:
-        return leave_open(journal, _refused(journal.folder, fault))
+    except (Interrupted, ReportgenError, OSError) as fault:
+        return _ended(journal, guard, fault, seals=seals)
     except BaseException as fault:
         with suppress(RecordError):
             journal.event("failed", fault=type(fault).__name__)
         journal.close()
         raise
+
+
+def _refuse_changed(journal: Journal) -> None:
+    """Refuse to go on with an attempt beside which a service changed before it was interrupted."""
+    for event in read_journal(journal.folder).events:
+        if event.event == SERVICE_CHANGED:
+            raise changed_error(str(event.facts["service"]), str(event.facts["difference"]))
+
+
+def _ended(journal: Journal, guard: Guard, fault: Interrupted | ReportgenError | OSError, *, seals: bool) -> RunOutcome:
+    """Close an attempt that was not completed, or leave it open: as invalid first of all, whatever else went wrong."""
+    invalid = fault if isinstance(fault, INVALID) else next(iter(guard.changed), None)
+    try:
+        if invalid is not None:
+            return close_early(journal, Status.INVALID, invalid, seals=seals)
+        if isinstance(fault, CannotCompleteError):
+            return close_early(journal, Status.ABORTED, fault, seals=seals)
+        if isinstance(fault, Interrupted):
+            if guard.watchdog_died:
+                journal.event("watchdog died")
+            return leave_open(journal, None)
+    except RecordError as refusal:
+        return leave_open(journal, refusal)
+    return leave_open(journal, _refused(journal.folder, fault) if isinstance(fault, OSError) else fault)
 
 
 def _refused(folder: Path, fault: OSError) -> ReportgenError:

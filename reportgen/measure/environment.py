@@ -31,9 +31,9 @@ def recorded_environment() -> dict[str, str]:
     return FIXED | {name: f"sha256:{hashlib.sha256(value.encode()).hexdigest()}" for name, value in _kept().items()}
 
 
-def worker_environment(attempt_id: str, variables: Mapping[str, str]) -> dict[str, str]:
-    """All variables of a timed process of that attempt, its backend's included; this very package is the one that it imports."""
-    return FIXED | _kept() | {ATTEMPT: attempt_id, "PYTHONPATH": str(PACKAGE_ROOT)} | dict(variables)
+def worker_environment(mark: str, variables: Mapping[str, str]) -> dict[str, str]:
+    """All variables of a timed process of the run with that mark, its backend's included; this very package is the one that it imports."""
+    return FIXED | _kept() | {ATTEMPT: mark, "PYTHONPATH": str(PACKAGE_ROOT)} | dict(variables)
 
 
 def _kept() -> dict[str, str]:

@@ -5,19 +5,20 @@ The controller holds one while it measures; its watchdog, and ``recover`` after 
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import secrets
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 from msgspec import structs
 
 from reportgen.archive import layout
-from reportgen.errors import EXIT_FINDING, InputError, ReportgenError
+from reportgen.errors import EXIT_FINDING, FindingError, InputError, ReportgenError, WorkerError
 from reportgen.measure.admission import Holder, Reopening, Say, close, refuse_closed, reopen
 from reportgen.measure.backends.contexts import contexts_on
 from reportgen.measure.guard_files import GuardFile, guard_file, state_file, state_files
@@ -45,6 +46,10 @@ class Cleaned:
         return lines + [one.sentence for one in self.reopenings if one.closed_because]
 
 
+class ServiceChangedError(FindingError):
+    """A service is no longer who it was when it was measured beside: the attempt is invalid."""
+
+
 def clean(
     guarding: Path, record: GuardRecord, ownership: Ownership, say: Say, accept: frozenset[str] = frozenset()
 ) -> Cleaned:
@@ -65,7 +70,7 @@ def clean(
 def ownership_of(record: GuardRecord, root: int | None) -> Ownership:
     """Tell what the run owns, as a guard that is ``root`` sees it, or as anyone does (``None``)."""
     return Ownership(
-        marks=frozenset({record.token, record.attempt} - {""}),
+        marks=frozenset({record.token}),
         root=root,
         spared=frozenset({os.getpid(), *(guard.pid for guard in record.guards if liveness(guard) is Liveness.ALIVE)}),
         contexts=lambda: contexts_on(record.backend, record.device),
@@ -78,12 +83,14 @@ class Guard:
     """The controller's own guard. Use as a context manager: at its end everything owned is gone, or :attr:`sentences` says what is not.
 
     ``watchdog`` is the other guard, ``None`` where the run has none: then only what carries its mark is known to be its own.
+    ``changed`` tells of services that were not who they had been when the measurement beside them ended.
     """
 
     guarding: Path
     record: GuardRecord
     watchdog: ProcessMark | None = None
     sentences: list[str] = field(default_factory=list)
+    changed: list[ServiceChangedError] = field(default_factory=list)
 
     @classmethod
     def alone(cls, guarding: Path, experiment: str) -> Self:
@@ -92,7 +99,7 @@ class Guard:
 
     @property
     def token(self) -> str:
-        """Mark of what is started before the attempt has an id."""
+        """Mark of whatever is started; drawn at random, since two labs may begin attempts of one id."""
         return self.record.token
 
     @property
@@ -111,7 +118,7 @@ class Guard:
             return outcome
         self._write(told=True)
         said = "; ".join([*([outcome.sentence] if outcome.sentence else []), *self.sentences])
-        return replace(outcome, exit_status=EXIT_FINDING, sentence=said)
+        return dataclasses.replace(outcome, exit_status=EXIT_FINDING, sentence=said)
 
     def begin(self, backend: str, device: Device) -> None:
         """Write down, before anything is started, what is to be measured on what."""
@@ -121,6 +128,39 @@ class Guard:
     def name(self, attempt_id: str) -> None:
         """Write down the attempt's id once it has one."""
         self._write(attempt=attempt_id)
+
+    def refuse_changed(self) -> None:
+        """Raise :class:`ServiceChangedError` if a service was not who it had been when the measurement beside it ended."""
+        if self.changed:
+            raise self.changed[0]
+
+    def sweep(self, staying: Iterable[int] = ()) -> list[Owned]:
+        """End what the run started and what should have ended by now; ``staying`` are process groups that go on.
+
+        Returns
+        -------
+        list of Owned
+            What was alive; nothing of it is any more.
+
+        Raises
+        ------
+        WorkerError
+            Something outlives SIGKILL.
+        """
+        if not LINUX:
+            return []
+        ownership = dataclasses.replace(
+            ownership_of(self.record, self._root),
+            contexts=None,  # those of processes that go on are no strays
+            staying=frozenset(staying),
+            since_ticks=self.record.guards[0].started_ticks,
+        )
+        found = ownership.alive()
+        if found and (left := ownership.end_all()):
+            raise WorkerError(
+                f"{left[0]} outlives SIGKILL", remedy="see what it hangs on, then run `reportgen recover`"
+            )
+        return found
 
     @contextmanager
     def window(self, services: Sequence[Service], say: Say, check: Callable[[], None]) -> Iterator[None]:
@@ -153,6 +193,10 @@ class Guard:
     def _file(self) -> GuardFile:
         return guard_file(self.guarding, self.record.token)
 
+    @property
+    def _root(self) -> int | None:
+        return os.getpid() if self.watchdog is not None else None
+
     def _write(self, **changes: Any) -> None:
         self.record = structs.replace(self.record, **changes)
         if LINUX:
@@ -161,8 +205,14 @@ class Guard:
     def _clean(self, say: Say) -> None:
         if not LINUX:
             return  # what stands for it there is each process's own end (measure/process.py)
-        root = os.getpid() if self.watchdog is not None else None
-        self.sentences = clean(self.guarding, self.record, ownership_of(self.record, root), say).sentences
+        cleaned = clean(self.guarding, self.record, ownership_of(self.record, self._root), say)
+        self.sentences = cleaned.sentences
+        self.changed += [changed_error(one.service, one.changed) for one in cleaned.reopenings if one.changed]
+
+
+def changed_error(service: str, difference: str) -> ServiceChangedError:
+    """Error that tells what differs of a service."""
+    return ServiceChangedError(f"changed while it was measured beside: {difference}", where=f"service {service}")
 
 
 def new_record(experiment: str) -> GuardRecord:

@@ -43,10 +43,13 @@ class Stat:
 def read_stat(pid: int) -> Stat | None:
     """Read a process's line; ``None`` if there is none of that id."""
     try:
-        line = (PROC / str(pid) / "stat").read_text("utf-8", "replace")
+        with open(f"{PROC}/{pid}/stat", "rb") as file:  # noqa: PTH123 - read for every process of the machine: a path costs as much again
+            line = file.read()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    words = line.rpartition(")")[2].split()  # the name before it may hold anything, ")" and spaces too
+    words = (
+        line.decode("utf-8", "replace").rpartition(")")[2].split()
+    )  # the name before it may hold anything, ")" and spaces too
     number = {name: words[place] for name, place in _AFTER_NAME.items()}
     return Stat(pid, number["state"], int(number["ppid"]), int(number["pgrp"]), int(number["started"]))
 

@@ -50,6 +50,10 @@ class Ownership:
         Ids of the processes with a context on the device as its driver lists them, ``None`` if it does not tell.
     contexts_before:
         The same as it was before the run; contexts that were there already are not its own.
+    staying:
+        Process groups that are left alone: those of timed processes that go on.
+    since_ticks:
+        Clock ticks from boot to the start of the run's first process; no mark is looked for in what is older.
 
     Attributes
     ----------
@@ -63,6 +67,8 @@ class Ownership:
     leaders: list[ProcessMark] = field(default_factory=list)
     contexts: Contexts | None = None
     contexts_before: frozenset[int] = frozenset()
+    staying: frozenset[int] = frozenset()
+    since_ticks: int = 0
 
     def __post_init__(self) -> None:
         self._seen: dict[int, Owned] = {}
@@ -75,15 +81,22 @@ class Ownership:
         for by, pids in (
             ("group", self._by_group(stats)),
             ("descendant", self._by_descent(stats)),
-            ("mark", (pid for pid in stats if environment_mark(pid) in self.marks)),
+            ("mark", self._by_mark(stats)),
             ("seen", self._still(stats)),
         ):
             for pid in pids:
-                if pid not in self.spared and pid not in found and not _collected_by_others(stats[pid]):
+                if pid not in found and not self._left_alone(stats[pid]):
                     found[pid] = Owned(pid, stats[pid].started_ticks, by)
         found = {pid: self._seen.get(pid, one) if one.by == "seen" else one for pid, one in found.items()}
         self._seen |= found
         return sorted(found.values())
+
+    def alive(self) -> list[Owned]:
+        """List what still runs: :meth:`find` without what has ended and waited for this process to collect it, as it now is."""
+        found = self.find()
+        for one in found:
+            _collect(one.pid)
+        return [one for one in found if (stat := read_stat(one.pid)) is not None and not stat.ended]
 
     def end_all(self, grace_s: float = GRACE_S, vanish_s: float = VANISH_S) -> list[Owned]:
         """Ask everything to end, then force it, and look until nothing is left or the time is over.
@@ -132,6 +145,14 @@ class Ownership:
             if stat.pgrp in started and (leader is None or leader.started_ticks == started[stat.pgrp]):
                 yield stat.pid
 
+    def _by_mark(self, stats: dict[int, Stat]) -> Iterable[int]:
+        young = (stat.pid for stat in stats.values() if stat.started_ticks >= self.since_ticks)
+        return (pid for pid in young if environment_mark(pid) in self.marks)
+
+    def _left_alone(self, stat: Stat) -> bool:
+        """Whether it is a guard, goes on, or has ended and its parent, which is not this process, merely has not collected it."""
+        return stat.pid in self.spared or stat.pgrp in self.staying or (stat.ended and stat.ppid != os.getpid())
+
     def _still(self, stats: dict[int, Stat]) -> Iterable[int]:
         """Keep to what was found before: one that ends, or waits to be collected, shows no environment any more."""
         for pid, one in self._seen.items():
@@ -154,7 +175,8 @@ class Ownership:
 def environment_mark(pid: int) -> str | None:
     """Value of ``REPORTGEN_ATTEMPT`` that a process was started with; ``None`` if none, empty, or not this user's to read."""
     try:
-        words = (PROC / str(pid) / "environ").read_bytes().split(b"\0")
+        with open(f"{PROC}/{pid}/environ", "rb") as file:  # noqa: PTH123 - as in read_stat
+            words = file.read().split(b"\0")
     except OSError:
         return None
     key = f"{ATTEMPT}=".encode()
@@ -169,11 +191,6 @@ def marked_processes() -> dict[str, list[Owned]]:
         if not stat.ended and (mark := environment_mark(stat.pid)) is not None:
             found.setdefault(mark, []).append(Owned(stat.pid, stat.started_ticks, "mark"))
     return found
-
-
-def _collected_by_others(stat: Stat) -> bool:
-    """Whether it has ended and its parent, which is not this process, merely has not collected it."""
-    return stat.ended and stat.ppid != os.getpid()
 
 
 def _signal(one: Owned, number: int) -> None:

@@ -30,7 +30,6 @@ class Residents:
     """Living processes by mode. ``lost`` is told of one that ended while nothing was asked of it."""
 
     runner: Runner
-    attempt_id: str
     lost: Callable[[str, int], None]
     _living: dict[str, Resident] = field(default_factory=dict)
 
@@ -104,7 +103,7 @@ class Residents:
             found.worker.give(job_file)
             return found.worker
         log_file = folder / f"{job.mode}-block-{block:03d}.log"
-        environment = worker_environment(self.attempt_id, job.variables)
+        environment = worker_environment(self.runner.mark, job.variables)
         worker = WorkerProcess(job_file, log_file, environment, stays=True)
         self._living[job.mode] = Resident(block, job.repetition, worker, log_file)
         return worker

@@ -93,7 +93,7 @@ class Sanitizing:
         )
         launcher = tuple(self.installed.launcher(self._told.tool, self._log))
         runner = replace(self.runner, deadlines=slower, launcher=launcher)
-        return runner.run(job, NAME, self._log.parent, self.header.id)
+        return runner.run(job, NAME, self._log.parent)
 
     def _findings(self, answer: Answer) -> Findings:
         try:

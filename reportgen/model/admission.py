@@ -82,7 +82,8 @@ class GuardRecord(msgspec.Struct, frozen=True, kw_only=True):
 class WindowState(msgspec.Struct, frozen=True, kw_only=True):
     """A service that a run closed, or is about to close: who did, how to reopen it, how to recognise it.
 
-    ``service`` is its whole declaration: it is reopened as it was closed, whatever the file says by then.
+    ``service`` is its whole declaration: it is reopened as it was closed, whatever the file says by then. ``measured`` tells that it
+    was closed and idle, so that the measurement has begun.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -94,3 +95,4 @@ class WindowState(msgspec.Struct, frozen=True, kw_only=True):
     at: str
     service: Service
     identity: Identity | None = None
+    measured: bool = False

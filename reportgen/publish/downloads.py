@@ -13,7 +13,7 @@ import shutil
 import textwrap
 import zipfile
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -107,8 +107,14 @@ def to_csv(table: pa.Table) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.column_names)
-    writer.writerows(zip(*(map(csv_text, column.to_pylist()) for column in table.itercolumns()), strict=True))
+    writer.writerows(zip(*map(_csv_values, table.itercolumns()), strict=True))
     return text.getvalue().encode()
+
+
+def _csv_values(column: pa.ChunkedArray) -> Iterable[Any]:
+    """Values that the writer turns into what :func:`csv_text` gives: it does so by itself for all but truth values."""
+    values = column.to_pylist()
+    return map(csv_text, values) if pa.types.is_boolean(column.type) else values
 
 
 def csv_text(value: Any) -> str:

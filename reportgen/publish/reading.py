@@ -70,24 +70,29 @@ def _modes(attempt: Attempt) -> list[ModeCount]:
 
 
 def _checks(checks: pd.DataFrame) -> list[CheckLine]:
-    lines = []
-    for key, found in checks.groupby(CHECKED, sort=False):
-        arm, against, kind, when = (str(part) for part in key)
-        lines.append(
-            CheckLine(
-                arm=arm,
-                against=against,
-                kind=kind,
-                when=when,
-                checks=len(found),
-                elements=int(found["elements"].sum()),
-                mismatches=int(found["mismatches"].sum()),
-                max_abs=_largest(found["max_abs"]),
-                rel_l2=_largest(found["rel_l2"]),
-                failed=int((~found["passed"].astype(bool)).sum()),
-            )
+    found = checks.groupby(CHECKED, sort=False).agg(
+        checks=("elements", "size"),
+        elements=("elements", "sum"),
+        mismatches=("mismatches", "sum"),
+        max_abs=("max_abs", "max"),
+        rel_l2=("rel_l2", "max"),
+        passed=("passed", "sum"),
+    )
+    return [
+        CheckLine(
+            arm=str(row["arm"]),
+            against=str(row["against"]),
+            kind=str(row["kind"]),
+            when=str(row["when"]),
+            checks=int(row["checks"]),
+            elements=int(row["elements"]),
+            mismatches=int(row["mismatches"]),
+            max_abs=None if np.isnan(row["max_abs"]) else float(row["max_abs"]),
+            rel_l2=None if np.isnan(row["rel_l2"]) else float(row["rel_l2"]),
+            failed=int(row["checks"]) - int(row["passed"]),
         )
-    return lines
+        for row in found.reset_index().to_dict("records")
+    ]
 
 
 def _in_order_of(arms: list[str]) -> Callable[[CheckLine], tuple[int, str, str, str, bool]]:
@@ -96,20 +101,20 @@ def _in_order_of(arms: list[str]) -> Callable[[CheckLine], tuple[int, str, str, 
     return lambda line: (places.get(line.arm, len(arms)), line.arm, line.kind, line.against, line.when != "before")
 
 
-def _largest(values: pd.Series[float]) -> float | None:
-    known = values.dropna()
-    return None if known.empty else float(known.max())
-
-
 def _readings(batches: pd.DataFrame) -> list[ReadingLine]:
+    keys = list(zip(batches["mode"].astype(str), batches["repetition"].astype(int), strict=True))
+    places: dict[tuple[str, int], list[int]] = {}
+    for place, key in enumerate(keys):
+        places.setdefault(key, []).append(place)
+    tables = [(name, unit, batches[list(columns)].to_numpy(dtype=float)) for name, unit, columns in READINGS]
     lines = []
-    for (mode, repetition), found in batches.groupby(["mode", "repetition"], sort=False):
-        for name, unit, columns in READINGS:
-            read = found[list(columns)].to_numpy(dtype=float)
+    for (mode, repetition), own in places.items():
+        for name, unit, table in tables:
+            read = table[own]
             values = read[~np.isnan(read)]
             if values.size:
                 ends = float(values.min()), float(np.median(values)), float(values.max())
-                lines.append(ReadingLine(int(str(repetition)), name, unit, *ends, mode=str(mode)))
+                lines.append(ReadingLine(repetition, name, unit, *ends, mode=mode))
     return lines
 
 

@@ -8,13 +8,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psutil
+from filelock import FileLock
 
+from reportgen.archive.journal import read_journal
 from reportgen.archive.load import Attempt, scan_attempts
 from reportgen.measure.guard_files import guard_files, state_file
 from reportgen.measure.marks import mark_of
@@ -24,92 +27,110 @@ from tests.measure.lab import PROGRAM, Lab
 from tests.measure.serving import LiveService, wait_until
 
 ROOT = Path(__file__).parents[2]
-HELD = """
-def reference(fixture, inputs):
-    import subprocess, sys, time
+PHASES = ("before close", "closed", "measuring", "cleaning", "reopening")
+COMMAND = ("-m", "reportgen")
+
+# A timed process that waits at the gate does what is put there: "fault.py" is run within it.
+GATE = """
+def at_the_gate(name):
+    import time
     from pathlib import Path
     gate = Path({gate!r})
-    if (gate / "detach").exists():
-        subprocess.Popen([sys.executable, "-S", "-c", {detached!r}, str(gate / "detached")]).wait()
-    (gate / "referencing").touch()
+    (gate / name).touch()
     while not (gate / "go").exists():
+        if (gate / "fault.py").exists():
+            code = (gate / "fault.py").read_text("utf-8")
+            (gate / "fault.py").unlink()
+            exec(code, {{"gate": gate}})
         time.sleep(0.01)
+
 """
-DETACHED = """
-import os, signal, sys, time
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-if os.fork():
-    os._exit(0)
-os.setsid()
-if os.fork():
-    os._exit(0)
-open(sys.argv[1], "w").write(str(os.getpid()))
-time.sleep(120)
-"""
+REFERENCE, KERNELS = "def reference(fixture, inputs):\n", "def kernels(arm, fixture, buffers):\n"
+WAITS = '    at_the_gate("referencing")\n'
+SECOND_WAITS = '    import sys\n    if "repetition-002" in sys.argv[1]: at_the_gate("measuring")\n'
 OPENS = """
 import urllib.request
 status = dict(line.split(":", 1) for line in open("/proc/self/status").read().splitlines())
 open({mask!r}, "w").write(status["SigBlk"].strip())
 urllib.request.urlopen(urllib.request.Request({url!r}, method="POST"), timeout=20).close()
 """
-HANG = '[[fake.fault]]\nkind = "hang"\narm = "idea"\nrepetition = 1\n'
-PHASES = ("before close", "closed", "measuring", "cleaning", "reopening")
+STUBBORN = """
+import pathlib, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+pathlib.Path(sys.argv[1]).touch()
+time.sleep(120)
+"""
 
 
 @dataclass
 class GuardedRun:
-    """One run; ``hold`` names the phase in which it waits until ``let_go``."""
+    """One run of two repetitions; ``hold`` names the phase in which it waits until ``let_go``.
+
+    It is held: by the references' process; by a service with a request under way; by the process of the second repetition; by
+    a process of the run that ignores SIGTERM; by a service that does not answer the request to open.
+    ``command`` is what Python is given before ``run``, ``variables`` are added to the environment of both guards.
+    """
 
     lab: Lab
     service: LiveService
     hold: str
+    command: Sequence[str] = COMMAND
+    variables: dict[str, str] = field(default_factory=dict)
+    silence_deadline_s: float = 30
+    idle_deadline_s: float = 5
     process: subprocess.Popen[str] | None = None
     record: GuardRecord | None = None
+    kept: list[Any] = field(default_factory=list)
     said: str = ""
+    said_by_others: str = ""
+    stray: subprocess.Popen[bytes] | None = None
     gate: Path = field(init=False)
 
     def __post_init__(self) -> None:
         self.gate = self.lab.root / "gate"
         self.gate.mkdir(parents=True)
-        program = PROGRAM.replace(
-            "def reference(fixture, inputs):", HELD.format(gate=str(self.gate), detached=DETACHED).strip("\n")
-        )
-        self.lab.write(backend="fake", repetitions=1, program=program, more=HANG if self.hold == "measuring" else "")
-        program = OPENS.format(mask=str(self.gate / "mask"), url=f"{self.service.url}/open")
-        command = json.dumps([sys.executable, "-S", "-c", program])
-        toml = self.service.toml().replace(
-            f'open = {{ url = "{self.service.url}/open"', f"open = {{ command = {command}"
-        )
-        (self.lab.root / "reportgen.toml").write_text(f"[[service]]\n{toml}", "utf-8")
-        if self.hold == "cleaning":
-            (self.gate / "detach").touch()
-        if self.hold != "before close":
+        self._write_lab()
+        if self.hold not in ("before close", "measuring", "cleaning"):
             (self.gate / "go").touch()
         wishes: dict[str, dict[str, int]] = {"closed": {"requests": 1}, "reopening": {"hold_open": 1}}
         self.service.control(**wishes.get(self.hold, {}))
 
     def start(self) -> None:
         """Start it, and wait until it stands in its phase."""
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "reportgen", "run", "doubling", "--project", str(self.lab.root)],
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        self.process = self.begin()
+        if self.hold == "cleaning":
+            self._hold_cleaning()
+        wait_until(self._stands, 40)
+        self.record = self._written()
+        self.kept = [one for attempt in self.journals() for one in attempt]
+
+    def begin(self) -> subprocess.Popen[str]:
+        """Start the command."""
+        return subprocess.Popen(
+            [sys.executable, *self.command, "run", "doubling", "--project", str(self.lab.root)],
+            env={**os.environ, "PYTHONPATH": str(ROOT), **self.variables},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
         )
-        wait_until(self._stands, 40)
-        self.record = self._written()
 
-    def let_go(self) -> None:
-        """Let whoever survives go on."""
+    def within_the_timed_process(self, program: str) -> None:
+        """Let the process that waits at the gate run a program."""
+        (self.gate / "fault.new").write_text(program, "utf-8")
+        (self.gate / "fault.new").replace(self.gate / "fault.py")
+
+    def let_go(self, **wishes: Any) -> None:
+        """Let whoever survives go on; ``wishes`` are what the service is asked from now on."""
+        self.service.control(**wishes)
         (self.gate / "go").touch()
-        self.service.control()
 
     def finish(self) -> int:
-        """Wait for the first guard's end; its exit status."""
+        """Wait for the first guard's end, and the other's; its exit status."""
         assert self.process is not None
         _, self.said = self.process.communicate(timeout=60)
+        if self.record is not None and len(self.record.guards) > 1:
+            wait_until(lambda: mark_of(self.controller) is None, 60)
         return self.process.returncode
 
     def end(self) -> None:
@@ -122,6 +143,9 @@ class GuardedRun:
             self.process.communicate()
         if self.record is not None:
             self._ownership().end_all(0.1)
+        if self.stray is not None:
+            self.stray.kill()
+            self.stray.wait()
 
     @property
     def watchdog(self) -> int:
@@ -145,10 +169,6 @@ class GuardedRun:
         assert 1 == len(found)
         return found[0]
 
-    def wait_for_the_controller(self) -> None:
-        """Wait until the controller is gone, whoever's child it is by now."""
-        wait_until(lambda: mark_of(self.controller) is None, 60)
-
     def kill(self, *pids: int) -> None:
         """Kill them as one: none may act on the other's death."""
         for number in (signal.SIGSTOP, signal.SIGKILL):
@@ -168,18 +188,49 @@ class GuardedRun:
         assert [] == faults
         return found
 
+    def journals(self) -> list[list[Any]]:
+        """Read the repetitions that are on the disk by now, attempt by attempt."""
+        return [list(read_journal(folder).repetitions) for folder in sorted(self.lab.project.runs.glob("*/*.partial"))]
+
     def written_down(self) -> list[str]:
         """Name what the guards wrote and did not remove."""
-        guarding = self.lab.project.guarding
-        return sorted(path.name for path in guarding.rglob("*.json"))
+        return sorted(path.name for path in self.lab.project.guarding.rglob("*.json"))
 
     def mask_of_the_open_command(self) -> str:
         """Read which signals were blocked for the command that opened the service."""
         return (self.gate / "mask").read_text("utf-8")
 
+    def _write_lab(self) -> None:
+        """Write an experiment that waits where it is to be held, and the declaration of the service."""
+        held = {"before close": (REFERENCE, WAITS), "measuring": (KERNELS, SECOND_WAITS)}
+        head, waits = held.get("measuring" if self.hold == "cleaning" else self.hold, ("", ""))
+        program = GATE.format(gate=str(self.gate)) + (PROGRAM.replace(head, head + waits) if head else PROGRAM)
+        deadline_s = self.silence_deadline_s
+        self.lab.write(backend="fake", repetitions=2, spares=1, program=program, silence_deadline_s=deadline_s)
+        opens = OPENS.format(mask=str(self.gate / "mask"), url=f"{self.service.url}/open")
+        command = json.dumps([sys.executable, "-S", "-c", opens])
+        toml = self.service.toml(idle_deadline_s=self.idle_deadline_s).replace(
+            f'open = {{ url = "{self.service.url}/open"', f"open = {{ command = {command}"
+        )
+        (self.lab.root / "reportgen.toml").write_text(f"[[service]]\n{toml}", "utf-8")
+
+    def _hold_cleaning(self) -> None:
+        """Leave it something to clean that takes a while: a process with its mark that begins once all is measured."""
+        wait_until((self.gate / "measuring").exists, 40)
+        with FileLock(state_file(self.lab.project.guarding, "inference").path.with_suffix(".lock")):
+            (self.gate / "go").touch()
+            wait_until(lambda: any(one.repetition == 2 for attempt in self.journals() for one in attempt), 40)
+            written = self._written()
+            assert written is not None
+            self.stray = subprocess.Popen(
+                [sys.executable, "-S", "-c", STUBBORN, str(self.gate / "stubborn")],
+                env={**os.environ, "REPORTGEN_ATTEMPT": written.token},
+            )
+            wait_until((self.gate / "stubborn").exists)
+
     def _ownership(self) -> Ownership:
         assert self.record is not None
-        return Ownership(frozenset({self.record.token, self.record.attempt} - {""}))
+        return Ownership(frozenset({self.record.token}))
 
     def _written(self) -> GuardRecord | None:
         files = guard_files(self.lab.project.guarding)
@@ -195,12 +246,8 @@ class GuardedRun:
         stands: dict[str, Callable[[], bool]] = {
             "before close": (self.gate / "referencing").exists,
             "closed": lambda: self._step() == "waiting" and bool(self.service.status()["closed"]),
-            "measuring": lambda: self._step() == "measuring" and self._is_timing(),
+            "measuring": (self.gate / "measuring").exists,
             "cleaning": lambda: self._step() == "cleaning",
             "reopening": lambda: self._step() == "reopening" and "/open" in self.service.status()["calls"],
         }
         return stands[self.hold]()
-
-    def _is_timing(self) -> bool:
-        """Whether calibration is over and the first repetition's process has begun."""
-        return any(self.lab.project.runs.glob("doubling/*.partial/artifacts/logs/repetition-001.json"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from reportgen.archive.load import load_attempt, scan_attempts
 from reportgen.errors import FindingError, InputError, RecordError
 from reportgen.measure.admission import close
 from reportgen.measure.backends import contexts
-from reportgen.measure.guard_files import guard_file, state_file
+from reportgen.measure.guard_files import guard_file, guard_files, state_file
 from reportgen.measure.guarding import Guard, new_record
 from reportgen.measure.marks import mark_as, own_mark
 from reportgen.measure.ownership import marked_processes
@@ -93,7 +93,8 @@ def test_a_service_of_other_devices_is_left_alone(lab: Lab, service: LiveService
     declare(lab, service, 'devices = ["fake-1"]\n')
     assert Status.SCORED == lab.run(device="0").status
     assert [] == service.status()["calls"]
-    assert Status.SCORED == lab.run(device="1").status
+    outcome = lab.run(device="1")
+    assert Status.SCORED == outcome.status, outcome.sentence
     assert ["/close", "/open"] == service.status()["calls"]
 
 
@@ -189,31 +190,37 @@ DETACHES = """
 
 
 @pytest.mark.parametrize(
-    ("idea", "status", "alive"),
-    [(STUBBORN, Status.ABORTED, []), (DETACHES + RIGHT, Status.SCORED, [1])],
+    ("idea", "alive", "reason"),
+    [
+        (STUBBORN, [], "said nothing for 2 s"),
+        (DETACHES + RIGHT, [0, 0], r"no spare is left \(repetition 1: left process \d+ \(mark\) alive"),
+    ],
     ids=["ignores SIGTERM and hangs", "forks twice and detaches"],
 )
 def test_a_worker_that_will_not_end_is_ended_before_the_service_is_reopened(
-    lab: Lab, service: LiveService, idea: str, status: Status, alive: list[int]
+    lab: Lab, service: LiveService, idea: str, alive: list[int], reason: str
 ) -> None:
-    """Real machine code does it, in each timed process; what that of the calibration left is alive for a while."""
+    """Real machine code does it, in each timed process; what one leaves is gone before the next begins."""
     lab.write(idea=idea, repetitions=1, silence_deadline_s=2)
     source = lab.folder / "idea.c"
     source.write_text(
         f"#define _GNU_SOURCE\n#include <signal.h>\n#include <unistd.h>\n{source.read_text('utf-8')}", "utf-8"
     )
     seen: list[int] = []
+    marks: set[str] = set()
 
     def look(name: str, detail: str) -> None:
         del detail
         if name == "repetition":
-            seen.append(sum(len(owned) for mark, owned in marked_processes().items() if "-native-" in mark))
+            marks.update(file.path.stem for file in guard_files(lab.project.guarding))
+            seen.append(sum(len(marked_processes().get(mark, [])) for mark in marks))
 
     outcome = lab.run(at_phase=look)
     assert alive == seen
-    assert (status, status is not Status.SCORED) == (outcome.status, outcome.exit_status)
+    assert (Status.ABORTED, 1) == (outcome.status, outcome.exit_status)
+    assert re.search(reason, outcome.reason)
     attempt = lab.load(outcome)
-    assert not [one for one in marked_processes().get(attempt.id, []) if one.pid != os.getpid()]
+    assert not marks & set(marked_processes())
     assert (False, True) == (service.status()["closed"], nothing_is_written_down(lab))
     events = [event.event for event in attempt.events]
     assert events.index("service cleaning") < events.index("service reopened") < events.index("sealed")

@@ -77,7 +77,6 @@ def test_when_the_watchdog_is_killed_the_controller_stops_cleans_up_and_reopens(
     run = held(phase)
     run.kill(run.watchdog)
     run.let_go()
-    run.wait_for_the_controller()
     assert -signal.SIGKILL == run.finish()
     assert ([], [], False) == (run.owned(), run.written_down(), run.service.status()["closed"])
     expected = [] if phase == "before close" else [Status.SCORED if phase in MEASURED else Status.ABORTED]
@@ -93,7 +92,6 @@ def test_when_both_guards_are_killed_the_service_stays_closed_until_recover(held
     run = held(phase)
     run.kill(run.watchdog, run.controller)
     run.finish()
-    run.wait_for_the_controller()
     if phase in ("closed", "measuring", "cleaning"):
         assert run.service.status()["closed"]
     run.let_go()
