@@ -232,7 +232,8 @@ def build(report: BuildReport) -> RenderableType:
     lines = [Text(str(problem)) for problem in [*report.problems, *report.warnings]]
     pages = wording.plural(report.pages, "page")
     if report.nothing_written:
-        found = wording.plural(len(lines), "finding")
+        found = wording.plural(len(report.problems), "finding")
+        found += f", {wording.plural(len(report.warnings), 'warning')}" if report.warnings else ""
         return Group(*lines, Text(f"{pages} checked, {found}, nothing written"))
     return Group(*lines, Text(f"{pages} in {report.out}"))
 

@@ -19,6 +19,7 @@ from reportgen.publish import (
     gate_tables,
     lookup,
     record_files,
+    statements,
     study_charts,
     study_figures,
     study_tables,
@@ -81,6 +82,8 @@ class Bindings(PageRecords):
             "chart": self.chart,
             "downloads": self.downloads,
             "link": self.link,
+            "stated": self.stated,
+            "published": self.published,
         }
 
     def _guard(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -239,6 +242,15 @@ class Bindings(PageRecords):
         """Lead to the record's page."""
         record = self._record(experiment)
         return Markup('<a href="{}">{}</a>').format(self._root + record.address, text)
+
+    def stated(self, text: str, because: str) -> Markup:
+        """Say a figure that is no measurement, or a word of outcome that is no finding, with the reason."""
+        named = [name.partition("@")[0] for name in self._page.front.records]
+        return statements.stated(text, because, [self._library.experiment(name) for name in named])
+
+    def published(self, dataset: str, row: str | Where, column: str) -> Markup:
+        """Say a figure that others published, with its source."""
+        return statements.published(self._library.site, dataset, row, column)
 
     def _figure(self, record: RecordView, anchor: str, value: float | str, text: str) -> Markup:
         return Markup('<a class="number" href="{}"><data value="{}">{}</data></a>').format(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ class BuildReport:
 
     ``out`` names the folder, ``pages`` counts the HTML pages of the site, ``written`` and ``removed`` the files changed
     there, ``nothing_written`` tells that the folder was left as it was found. What is wrong stands in ``problems`` of a strict build, which then wrote nothing, and in ``warnings`` of any
-    other.
+    other; what is not grave is a warning in both.
     """
 
     out: str
@@ -49,15 +50,22 @@ def build(project: Project, out: Path, *, strict: bool) -> BuildReport:
     """
     stamp = Stamp(project, out)
     known = stamp.read(BuildReport)
-    if known is not None and not (strict and known.warnings):
+    if known is not None and not (strict and any(one.grave for one in known.warnings)):
         return replace(known, written=0, removed=0)
     site = gather_site(project)
-    if strict and site.problems:
-        return BuildReport(str(out), site.pages, 0, 0, problems=site.problems, nothing_written=True)
+    grave, mild = split(site.problems)
+    if strict and grave:
+        return BuildReport(str(out), site.pages, 0, 0, warnings=mild, problems=grave, nothing_written=True)
     written, removed = write_site(out, site.files)
     report = BuildReport(str(out), site.pages, written, removed, warnings=site.problems)
     stamp.write(report)
     return report
+
+
+def split(problems: Iterable[Problem]) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
+    """Tell what fails a strict build from what is only worth a word."""
+    found = list(problems)
+    return tuple(one for one in found if one.grave), tuple(one for one in found if not one.grave)
 
 
 def gather_site(project: Project) -> Site:

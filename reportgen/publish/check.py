@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reportgen.project import Project
-from reportgen.publish.build import BuildReport, gather_site
+from reportgen.publish.build import BuildReport, gather_site, split
 
 
 def check(project: Project) -> BuildReport:
@@ -17,4 +17,5 @@ def check(project: Project) -> BuildReport:
         An attempt of the archive is damaged.
     """
     site = gather_site(project)
-    return BuildReport("memory, nothing written", site.pages, 0, 0, problems=site.problems, nothing_written=True)
+    grave, mild = split(site.problems)
+    return BuildReport("memory, nothing written", site.pages, 0, 0, warnings=mild, problems=grave, nothing_written=True)

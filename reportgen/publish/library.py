@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from markupsafe import Markup
 
@@ -18,7 +18,8 @@ from reportgen.publish.view import AttemptView, RecordView
 class Library:
     """Everything measured and declared. ``draw`` gives a chart's inline SVG; ``attempts`` are those of no record.
 
-    ``alone`` holds, by the address of an attempt's page, what a timing attempt that no record uses would say by itself.
+    ``alone`` holds, by the address of an attempt's page, what a timing attempt that no record uses would say by itself. ``site`` is the
+    folder of what people write.
     """
 
     records: tuple[RecordView, ...]
@@ -26,6 +27,7 @@ class Library:
     experiments: Mapping[str, Experiment]
     draw: Callable[[AnyChart], str]
     alone: Mapping[str, RecordView] = field(default_factory=dict)
+    site: Path = Path("site")
 
     def record(self, name: str) -> RecordView:
         """Find a record: ``q6k_dot`` for the current one, ``q6k_dot@1a2b3c`` for one that a page pins.

@@ -150,17 +150,23 @@ def calling_line(source: str) -> int:
     return 1
 
 
+def parser() -> MarkdownIt:
+    """Make the reader of Markdown, with everything that pages may use."""
+    reader = MarkdownIt("commonmark", {"html": True, "typographer": True})
+    reader.enable(["table", "replacements", "smartquotes"])
+    reader.use(footnote_plugin).use(attrs_plugin).use(attrs_block_plugin)
+    reader.use(anchors_plugin, min_level=2, max_level=4)
+    for box in BOXES:
+        reader.use(container_plugin, box, render=_render_box)
+    return reader
+
+
 def to_html(text: str) -> Markup:
     """Turn Markdown into HTML; tables that people write scroll inside a container of their own."""
-    parser = MarkdownIt("commonmark", {"html": True, "typographer": True})
-    parser.enable(["table", "replacements", "smartquotes"])
-    parser.use(footnote_plugin).use(attrs_plugin).use(attrs_block_plugin)
-    parser.use(anchors_plugin, min_level=2, max_level=4)
-    for box in BOXES:
-        parser.use(container_plugin, box, render=_render_box)
-    parser.add_render_rule("table_open", _open_table)
-    parser.add_render_rule("table_close", _close_table)
-    return Markup(parser.render(text))  # noqa: S704 - values were escaped where they were put in
+    reader = parser()
+    reader.add_render_rule("table_open", _open_table)
+    reader.add_render_rule("table_close", _close_table)
+    return Markup(reader.render(text))  # noqa: S704 - values were escaped where they were put in
 
 
 def _render_box(

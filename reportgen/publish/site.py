@@ -18,6 +18,7 @@ from reportgen.publish.context import Link, NotFoundPage
 from reportgen.publish.frames import CATALOGUE, Framer, Subject
 from reportgen.publish.gather import Gathered
 from reportgen.publish.library import Library
+from reportgen.publish.lint import lint
 from reportgen.publish.markdown import SourcePage, read_page
 from reportgen.publish.problems import Problem
 from reportgen.publish.templates import Theme
@@ -96,7 +97,7 @@ class _Maker:
         reports = _reports(sources, self._library)
         for page in sources:
             template, context, problems, made = render(page, self._library, self._theme, (self._framer, reports))
-            self.problems += problems
+            self.problems += [*problems, *lint(page)]
             self._claims += made
             self._add(page.front.address, template, context, page.source)
         if all(page.front.address for page in sources):

@@ -42,7 +42,7 @@ One comparison, of {{ study("shown_null", mode="placement") }} on {{ study("show
 
 ## What planted work shows
 
-{{ study("power", mode="process", effect=0.03) }} of the comparisons with 3 % more work.
+{{ study("power", mode="process", effect=0.03) }} of the comparisons with {{ stated("3 %", because="planted, set in the plan") }} more work.
 
 {{ chart("power") }}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,13 +24,17 @@ from tests.publish.conftest import Built
 GUIDE = (Path(__file__).parents[2] / "docs" / "writing-pages.md").read_text("utf-8")
 EXAMPLE = re.search(r"```page\n(.*?)```", GUIDE, re.DOTALL)
 EXPRESSIONS = re.findall(r"`(\{\{ .*? \}\})`", GUIDE)
+ELSEWHERE = "# source: a report of others\nchange,change_pct\nfirst idea,0.39\n"
 OF_STUDIES = set(re.findall(r"`(\{\{ .*? \}\})`", GUIDE.partition("## An A/A study")[2]))
 
 
 @pytest.fixture(scope="module")
-def library(built: Built) -> Library:
+def library(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Library:
     """Gather the records of the small lab, whose experiment is called as the guide's."""
-    return Gathered(built.project, Cache(built.project.root / ".cache")).library
+    site = tmp_path_factory.mktemp("site")
+    (site / "published").mkdir()
+    (site / "published" / "attention_v100.csv").write_text(ELSEWHERE, "utf-8")
+    return replace(Gathered(built.project, Cache(built.project.root / ".cache")).library, site=site)
 
 
 def filled(library: Library, folder: Path, text: str) -> tuple[str, list[str]]:

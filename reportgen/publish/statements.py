@@ -1,0 +1,99 @@
+"""Figures that no record of ours holds: stated with a reason and held against the plan, or published elsewhere with their source."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from markupsafe import Markup
+
+from reportgen.errors import InputError
+from reportgen.model.experiment import Experiment
+from reportgen.publish import wording
+from reportgen.publish.numerals import figures_in
+
+FOLDER = "published"
+FEWEST_WORDS = 2
+_SOURCE = re.compile(r"#\s*source:\s*(\S.*)", re.IGNORECASE)
+_UNITS = {"_pct": "%", "_percent": "%", "_ns": " ns", "_us": " µs", "_ms": " ms", "_s": " s", "_kib": " KiB"}
+
+
+def stated(text: str, because: str, plans: Iterable[Experiment]) -> Markup:
+    """Say a figure that is no measurement, with the reason; one that the plan is said to set must stand in a plan.
+
+    Raises
+    ------
+    InputError
+        No reason, or a reason that names the plan and a figure that no plan has.
+    """
+    if len(because.split()) < FEWEST_WORDS:
+        raise InputError(f"{text!r} is stated without a reason", remedy='say because="…" in some words')
+    if re.search(r"\bplan\b", because):
+        known = [number for plan in plans for number in _numbers(msgspec.to_builtins(plan))]
+        for figure in figures_in(text):
+            if not any(math.isclose(figure, number, rel_tol=1e-9) for one in known for number in (one, 100 * one)):
+                raise InputError(
+                    f"{text!r} is said to be set in the plan, which has no such figure", remedy="correct it"
+                )
+    return Markup('<span class="stated" title="{}">{}</span>').format(because, text)
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    if isinstance(value, Mapping):
+        for one in value.values():
+            yield from _numbers(one)
+    elif isinstance(value, list | tuple):
+        yield len(value)
+        for one in value:
+            yield from _numbers(one)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield float(value)
+
+
+def published(site: Path, dataset: str, row: str | Mapping[str, str], column: str) -> Markup:
+    """Say a figure that others published, apart from ours and with its source.
+
+    ``dataset`` is a CSV file under ``site/published/`` whose first line reads ``# source: ...``; ``row`` is the value of its
+    first column, or several columns with their values.
+
+    Raises
+    ------
+    InputError
+        There is no such file, source, row, column or figure.
+    """
+    source, rows = _table(site, dataset)
+    wanted = row if isinstance(row, Mapping) else {next(iter(rows[0])): row}
+    found = [one for one in rows if all(one.get(key) == str(value) for key, value in wanted.items())]
+    if len(found) != 1:
+        raise InputError(f"{dataset} has {len(found)} rows where {dict(wanted)}", remedy="name exactly one")
+    if not found[0].get(column):
+        raise InputError(f"{dataset} has no {column!r} there", remedy=f"its columns are: {', '.join(rows[0])}")
+    return Markup(
+        '<span class="published"><data value="{}">{}</data> <cite>(published elsewhere: {})</cite></span>'
+    ).format(found[0][column], _worded(found[0][column], column), source)
+
+
+def _table(site: Path, dataset: str) -> tuple[str, list[dict[str, str]]]:
+    path = site / FOLDER / f"{dataset}.csv"
+    if not re.fullmatch(r"[A-Za-z0-9_-]+", dataset) or not path.is_file():
+        raise InputError(
+            f"no figures published elsewhere as {dataset!r}", remedy=f"put {dataset}.csv into site/{FOLDER}/"
+        )
+    lines = path.read_text("utf-8").splitlines()
+    source = _SOURCE.fullmatch(lines[0]) if lines else None
+    rows = list(csv.DictReader(lines[1:]))
+    if source is None or not rows:
+        raise InputError(f"{FOLDER}/{dataset}.csv names no source", remedy="begin it with a line `# source: …`")
+    return source[1], rows
+
+
+def _worded(value: str, column: str) -> str:
+    """Say a figure as it was published, digit for digit, with the sign and unit that its column's name tells."""
+    unit = next((said for ending, said in _UNITS.items() if column.endswith(ending)), "")
+    sign = "+" if unit == "%" and value[:1].isdigit() and float(value) else ""
+    return sign + value.replace("-", wording.MINUS) + unit
