@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -224,6 +224,43 @@ def test_a_worker_that_will_not_end_is_ended_before_the_service_is_reopened(
     assert (False, True) == (service.status()["closed"], nothing_is_written_down(lab))
     events = [event.event for event in attempt.events]
     assert events.index("service cleaning") < events.index("service reopened") < events.index("sealed")
+
+
+def test_a_service_that_changed_makes_the_attempt_invalid_with_the_difference(lab: Lab, service: LiveService) -> None:
+    """It is archived all the same; the service stays closed until its operator vouches."""
+    outcome = lab.run(at_phase=becoming_another(service))
+    reason = "service inference: changed while it was measured beside: its status document changed"
+    assert (Status.INVALID, reason, 1) == (outcome.status, outcome.reason, outcome.exit_status)
+    assert "run `reportgen recover --reopen inference`" in outcome.sentence
+    attempt = lab.load(outcome)
+    assert (True, 2, True) == (attempt.sealed, len(attempt.repetitions), service.status()["closed"])
+
+
+def test_what_was_interrupted_beside_a_service_that_changed_is_never_completed(lab: Lab, service: LiveService) -> None:
+    """Its operator opens the service again; that does not make the attempt valid."""
+    with pytest.raises(ZeroDivisionError):
+        lab.run(at_phase=becoming_another(service, ZeroDivisionError()))
+    (attempt,), _ = scan_attempts(lab.project.runs)
+    assert (Status.ABORTED, False) == (attempt.status, attempt.sealed)
+    state_file(lab.project.guarding, "inference").clear()  # its operator saw to it
+    service.post("/open")
+    outcome = lab.run(resume=attempt.id)
+    assert (Status.INVALID, 1) == (outcome.status, outcome.exit_status)
+    assert "its status document changed" in outcome.reason
+    assert ["/close", "/open"] == service.status()["calls"]
+
+
+def becoming_another(service: LiveService, then: Exception | None = None) -> Callable[[str, str], None]:
+    """Let the service tell something else of itself while the first repetition is measured."""
+
+    def become(name: str, detail: str) -> None:
+        del detail
+        if name == "repetition":
+            service.control(model="second")
+            if then is not None:
+                raise then
+
+    return become
 
 
 @pytest.mark.parametrize("phase", ["references", "calibration", "repetition", "sealing"])

@@ -115,6 +115,36 @@ def test_a_group_is_owned_through_its_leader(started: list[subprocess.Popen[byte
     assert ([], True) == (Ownership(frozenset({MARK}), leaders=[leader]).end_all(grace_s=0.1), gone(pid))
 
 
+def test_a_timed_process_that_goes_on_is_left_alone_and_what_detached_from_it_is_not(
+    started: list[subprocess.Popen[bytes]], tmp_path: Path
+) -> None:
+    """Its group stays; what has a group of its own is a stray."""
+    pid = start(started, STUBBORN, mark=MARK)
+    start(started, DETACHED, str(tmp_path / "pid"), mark=MARK)
+    wait_until((tmp_path / "pid").exists)
+    stray = int((tmp_path / "pid").read_text("ascii"))
+    ownership = Ownership(frozenset({MARK}), staying=frozenset({pid}))
+    assert [stray] == [one.pid for one in ownership.alive()]
+    assert ([], False) == (ownership.end_all(grace_s=0.1), gone(pid))
+
+
+def test_what_only_waits_to_be_collected_is_not_alive(started: list[subprocess.Popen[bytes]]) -> None:
+    """A process that ended by itself shared nothing with anyone any more."""
+    pid = start(started, "print(1, flush=True)", mark=MARK)
+    wait_until(lambda: (stat := read_stat(pid)) is not None and stat.ended)
+    ownership = Ownership(frozenset({MARK}), root=os.getpid())
+    assert ([], True) == ([one for one in ownership.alive() if one.pid == pid], gone(pid))
+
+
+def test_no_mark_is_looked_for_in_what_is_older_than_the_run(started: list[subprocess.Popen[bytes]]) -> None:
+    """It cannot be its own, and reading every environment of a machine takes as long as reading every start."""
+    pid = start(started, STUBBORN, mark=MARK)
+    stat = read_stat(pid)
+    assert stat is not None
+    for since, found in ((stat.started_ticks, [pid]), (stat.started_ticks + 1, [])):
+        assert found == [one.pid for one in Ownership(frozenset({MARK}), since_ticks=since).find()]
+
+
 def test_an_id_that_another_process_got_meanwhile_is_not_signalled(started: list[subprocess.Popen[bytes]]) -> None:
     """It was seen with another start time."""
     pid = start(started, "import time; print(1, flush=True); time.sleep(60)")
