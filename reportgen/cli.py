@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, EXIT_MISUSE, InputError, ReportgenError
+from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, ReportgenError
 
 if TYPE_CHECKING:
-    from reportgen.measure.devices import Share
+    from reportgen.measure.devices import Ended, Share
     from reportgen.measure.guarding import Guard
-    from reportgen.measure.watching import RunOutcome
+    from reportgen.measure.watching import RunOptions, RunOutcome
     from reportgen.project import Project
+    from reportgen.terminal import Progress
 
 app = typer.Typer(
     name="reportgen",
@@ -28,7 +30,11 @@ app = typer.Typer(
 
 ProjectDir = Annotated[Path, typer.Option("--project", metavar="DIR", help="The lab's folder.")]
 Backend = Annotated[str, typer.Option(help="native, fake ...; the experiment's own by default.")]
+Device = Annotated[str, typer.Option(help="The backend's first by default. Several, as in 0,1: an attempt each.")]
+Scheduler = Annotated[str, typer.Option(metavar="ADDRESS", help="Measure on its Dask workers, each on its own device.")]
+Sanitizer = Annotated[str, typer.Option(metavar="TOOL", help="Look with memcheck, racecheck, synccheck or initcheck.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Paths = Annotated[list[Path], typer.Argument(metavar="PATH...")]
 Here = Path()
 _WIDTH_IN_FILES = 140
 
@@ -62,13 +68,10 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     name: str,
     *,
     backend: Backend = "",
-    device: Annotated[
-        str, typer.Option(help="Which device; the backend's first by default. Several, as in 0,1: an attempt each.")
-    ] = "",
+    device: Device = "",
     quick: Annotated[bool, typer.Option("--quick", help="Two repetitions, never scored.")] = False,
-    sanitizer: Annotated[
-        str, typer.Option(metavar="TOOL", help="Look with memcheck, racecheck, synccheck or initcheck; time nothing.")
-    ] = "",
+    scheduler: Scheduler = "",
+    sanitizer: Sanitizer = "",
     where: Annotated[
         list[str] | None, typer.Option(metavar="AXIS=VALUE", help="Only these fixtures, for --sanitizer.")
     ] = None,
@@ -78,32 +81,32 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     json: Json = False,
 ) -> None:
     """Measure NAME and archive everything under runs/."""
-    opened = _open(project)
-    share = _spread(opened, name, backend, device, resume, json=json)  # with several devices: once in a child for each
-    guard = _split(opened, name)  # first: what measures is the child, and this process its watchdog
-
-    from reportgen import machine, terminal
-    from reportgen.measure.controller import plan_of, run
-    from reportgen.measure.doctor import check_load
-    from reportgen.measure.sanitizers import parsed_where
-    from reportgen.measure.watching import RunOptions
-    from reportgen.scoring import interim
+    from reportgen.measure.watching import (
+        RunOptions,
+    )  # little: what is imported before the forks is there once for each
 
     options = RunOptions(
         backend=backend or None,
-        device=share.selector if share else device or None,
+        device=device or None,
         quick=quick,
         sanitizer=sanitizer or None,
-        where=parsed_where(where or []),
         resume=resume or None,
         provenance=provenance,
     )
-    made = plan_of(opened, name, options.backend)
-    load = check_load()
-    with terminal.Progress(_console(stderr=True), made, interim) as watch:
-        if not load.ok:
+    opened = _open(project)
+    share = _spread(opened, name, options, scheduler, json=json)  # with several devices: once in a child for each
+    guard = _split(opened, name)  # first: what measures is the child, and this process its watchdog
+
+    from reportgen import machine
+    from reportgen.measure.controller import run
+    from reportgen.measure.doctor import check_load
+    from reportgen.measure.sanitizers import parsed_where
+
+    asked = replace(options, where=parsed_where(where or []), device=share.selector if share else options.device)
+    with _progress(opened, name, options) as watch:
+        if not (load := check_load()).ok:
             watch.warning(f"{load.sentence} Intervals will be wider; {load.remedy}.")
-        outcome = run(opened, name, options, watch, guard)
+        outcome = run(opened, name, asked, watch, guard)
     if share:
         share.report(machine.outcome(outcome))
     _finish(outcome, json=json, quiet=share is not None)
@@ -171,23 +174,14 @@ def show(
 ) -> None:
     """Print the verdicts of NAME's record, or of a single attempt."""
     from reportgen import machine, terminal
-    from reportgen.archive import layout
-    from reportgen.archive.load import load_attempt
-    from reportgen.archive.select import find_sound_record
+    from reportgen.archive.select import find_shown
     from reportgen.scoring import score_attempts, stages_in
 
     runs = _open(project).runs
-    faults: list[ReportgenError] = []
-    sanitized = []
-    if layout.is_attempt_id(name):
-        shown = [load_attempt(layout.find_attempt(runs, name))]
-        if shown[0].manifest.sanitizer is not None:
-            _print_json(machine.attempts(shown)[0]) if json else _print(terminal.sanitized(shown))
-            return
-    else:
-        record, faults = find_sound_record(runs, name)
-        shown = [*record.attempts]
-        sanitized = [one for one in record.others if one.manifest.sanitizer is not None]
+    shown, sanitized, faults = find_shown(runs, name)
+    if not shown:
+        _print_json(machine.attempts(sanitized)[0]) if json else _print(terminal.sanitized(sanitized))
+        return
     result = score_attempts(shown[0].plan, shown, stages_in(shown[0].plan, runs))
     if json:
         _print_json(machine.result(result) | {"sanitizers": machine.attempts(sanitized)})
@@ -240,7 +234,7 @@ def serve(
 
 
 @app.command()
-def verify(paths: Annotated[list[Path], typer.Argument(metavar="PATH...")], *, json: Json = False) -> None:
+def verify(paths: Paths, *, json: Json = False) -> None:
     """Re-check records: PATH is an attempt, a record's folder, a zip or a built site."""
     from reportgen import machine, terminal
     from reportgen.publish.verification import verify_path
@@ -252,6 +246,17 @@ def verify(paths: Annotated[list[Path], typer.Argument(metavar="PATH...")], *, j
         for report in reports.values():
             _print(terminal.verification(report))
     raise typer.Exit(EXIT_FINDING if any(report.findings for report in reports.values()) else 0)
+
+
+@app.command()
+def merge(paths: Paths, *, project: ProjectDir = Here, json: Json = False) -> None:
+    """Take in attempts of other hosts: PATH is an attempt, a folder of attempts, or a zip of either."""
+    from reportgen import machine, terminal
+    from reportgen.publish.merging import REFUSED, merge
+
+    found = merge(_open(project).runs, paths)
+    _print_json(machine.merged(found)) if json else _print(terminal.merged(found))
+    raise typer.Exit(EXIT_FINDING if any(one.outcome == REFUSED for one in found) else 0)
 
 
 @app.command()
@@ -287,19 +292,11 @@ def main() -> NoReturn:
             f"{error.filename or 'system'}: {error.strerror}; free space or mend permissions, then repeat", EXIT_FINDING
         )
     except Exception as error:  # noqa: BLE001 - the outermost line: a traceback never reaches a user
-        _fail(*_last_resort(error))
+        from reportgen.last_words import last_words
+
+        _fail(*last_words(error))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(int(status or 0))
-
-
-def _last_resort(error: Exception) -> tuple[str, int]:
-    from typer.exceptions import Abort, TyperException
-
-    if isinstance(error, Abort) or isinstance(error.__cause__, KeyboardInterrupt):
-        return "interrupted", EXIT_INTERRUPTED
-    if isinstance(error, TyperException):
-        return f"{str(error).rstrip('.')}; see reportgen --help", EXIT_MISUSE
-    return f"internal fault: {type(error).__name__}: {error}; please report it with the command you ran", EXIT_FINDING
 
 
 def _fail(line: str, status: int) -> NoReturn:
@@ -335,18 +332,14 @@ def _open(folder: Path) -> Project:
     return open_project(folder)
 
 
-def _spread(  # noqa: PLR0913 - as `run` was asked
-    opened: Project, name: str, backend: str, device: str, resume: str, *, json: bool
-) -> Share | None:
-    """Fork a child for each of several devices; only children return, with what they have to do."""
-    from reportgen.measure.devices import parsed, spread, survey  # little: what is imported now is forked
+def _spread(opened: Project, name: str, options: RunOptions, scheduler: str, *, json: bool) -> Share | None:
+    """Measure on several devices, if asked to: a child for one of them returns, with what it has to do, and nothing else."""
+    from reportgen.measure.devices import spread
 
-    chosen = parsed(device)
-    if len(chosen) == 1:
-        return None
-    if resume:
-        raise InputError("--resume completes one attempt", where=f"--device {device}", remedy="leave --device out")
-    ended = spread(survey(opened, name, backend, chosen), lambda line: print(line, file=sys.stderr))
+    if scheduler:
+        ended: Share | list[Ended] | None = _dispatched(opened, name, options, scheduler)
+    else:
+        ended = spread(opened, name, options, lambda line: print(line, file=sys.stderr))
     if not isinstance(ended, list):
         return ended
     from reportgen import machine
@@ -356,6 +349,24 @@ def _spread(  # noqa: PLR0913 - as `run` was asked
     for one in ended:
         print(one.sentence, file=sys.stderr if json else sys.stdout)
     raise typer.Exit(max(one.exit_status for one in ended))
+
+
+def _dispatched(opened: Project, name: str, options: RunOptions, scheduler: str) -> list[Ended]:
+    from reportgen import machine
+    from reportgen.measure.devices import Ended
+    from reportgen.measure.dispatch import Dispatch
+
+    with _progress(opened, name, options) as watch:
+        found = Dispatch(opened, name, options, watch).run(scheduler)
+    return [Ended(one.device, one.outcome.exit_status, machine.outcome(one.outcome)) for one in found]
+
+
+def _progress(opened: Project, name: str, options: RunOptions) -> Progress:
+    from reportgen import terminal
+    from reportgen.measure.controller import plan_of
+    from reportgen.scoring import interim
+
+    return terminal.Progress(_console(stderr=True), plan_of(opened, name, options.backend), interim)
 
 
 def _split(opened: Project, name: str) -> Guard | None:

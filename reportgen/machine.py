@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from reportgen.measure.recovery import Left
     from reportgen.measure.watching import RunOutcome
     from reportgen.publish.build import BuildReport
+    from reportgen.publish.merging import Merged
     from reportgen.publish.verification import VerificationReport
 
 _COMPARISON = ("arm", "baseline", "slice", "headline", "estimate", "low", "high", "verdict", "reason")
@@ -132,6 +133,11 @@ def build(report: BuildReport) -> dict[str, Any]:
 def verification(report: VerificationReport) -> dict[str, Any]:
     """Say what was checked and what was found."""
     return {"passed": not report.findings, "checked": list(report.checked), "findings": list(report.findings)}
+
+
+def merged(found: Sequence[Merged]) -> list[dict[str, Any]]:
+    """One row an attempt: what became of it, and the field that differs where one does."""
+    return [asdict(one) for one in found]
 
 
 def doctor(findings: Sequence[Finding]) -> list[dict[str, Any]]:

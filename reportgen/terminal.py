@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from reportgen.measure.recovery import Left
     from reportgen.measure.watching import RunOutcome
     from reportgen.publish.build import BuildReport
+    from reportgen.publish.merging import Merged
     from reportgen.publish.verification import VerificationReport
 
 _STYLES: dict[str, str] = {
@@ -79,6 +80,14 @@ def attempts(found: Sequence[Attempt]) -> RenderableType:
     return table
 
 
+def merged(found: Sequence[Merged]) -> RenderableType:
+    """Say of each attempt that was given whether it was taken in, a line each."""
+    lines = [Text(f"{one.attempt} {one.device}: {one.outcome}".replace(" :", ":")) for one in found]
+    for line, one in zip(lines, found, strict=True):
+        line.append(f", {one.reason}" if one.reason else "")
+    return Group(*lines)
+
+
 def sanitized(found: Sequence[Attempt]) -> RenderableType:
     """List sanitizer attempts with tool, coverage and outcome."""
     table = _table("attempt", "looked with", "at", "outcome")
@@ -105,8 +114,23 @@ def result(scored: Result, attempts: Sequence[Attempt]) -> RenderableType:
     slices = dict.fromkeys(one.slice for one in scored.comparisons if one.role != "null")
     tables = [verdict_table(scored, name) for name in slices]
     gates = [gate_table(scored)] if scored.gates else []
+    apart = [Text(line, style="bold red") for line in _devices_apart(scored)]
     study = [study_table(scored.null_study)] if scored.null_study else []
-    return Group(*head, Text(wording.DIRECTION), *tables, *gates, _noise(scored), *study)
+    return Group(*head, Text(wording.DIRECTION), *tables, *gates, *apart, _noise(scored), *study)
+
+
+def _devices_apart(scored: Result) -> list[str]:
+    """Say what each device says by itself where devices of one model disagree; the interval over all spans them."""
+    lines = []
+    for one in scored.comparisons:
+        if one.devices_agree is False:
+            each = [
+                f"{device.device} {wording.interval(device.interval.low, device.interval.high, plain=True)}"
+                for device in one.devices
+                if device.interval is not None
+            ]
+            lines.append(f"{wording.slice_name(one.slice)}: {one.arm} / {one.baseline}: {', '.join(each)}")
+    return lines
 
 
 def verdict_table(scored: Result, name: str) -> Table:

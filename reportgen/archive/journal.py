@@ -190,6 +190,10 @@ class Journal:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         self._write_line(self._events, encode_json(Event(at=now, event=name, facts=facts)))
 
+    def relay(self, event: Event) -> None:
+        """Archive what was done elsewhere, at the time of day that it was done there; raises as :meth:`event` does."""
+        self._write_line(self._events, encode_json(event))
+
     def artifact(self, name: str, data: bytes) -> Path:
         """Archive a file under ``artifacts/``; ``name`` may hold folders.
 
@@ -251,7 +255,7 @@ def read_journal(folder: Path) -> JournalContents:
     """
     header = decode_json(read_bytes(folder / layout.HEADER), OpenHeader, SCHEMA_VERSION, str(folder / layout.HEADER))
     plan = decode_toml(read_bytes(folder / layout.PLAN), Plan, plan_model.SCHEMA_VERSION, str(folder / layout.PLAN))
-    repetitions = read_growing(folder / layout.JOURNAL, _decode_repetition)
+    repetitions = read_growing(folder / layout.JOURNAL, decode_repetition)
     events = read_growing(folder / layout.EVENTS, decode_event)
     return JournalContents(
         header, plan, repetitions.nouns, events.nouns, repetitions.torn, repetitions.length_bytes, events.length_bytes
@@ -263,7 +267,8 @@ def decode_event(line: bytes, where: str) -> Event:
     return decode_json(line, Event, SCHEMA_VERSION, where)
 
 
-def _decode_repetition(line: bytes, where: str) -> Repetition:
+def decode_repetition(line: bytes, where: str) -> Repetition:
+    """Repetition out of a line of ``journal.jsonl``, whose SHA-256 must fit; raises as :func:`decode_event` does."""
     try:
         kept = msgspec.json.decode(line, type=JournalLine)
     except UNREADABLE as fault:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reportgen.archive.load import Attempt, sound_attempts
+from reportgen.archive import layout
+from reportgen.archive.load import Attempt, load_attempt, sound_attempts
 from reportgen.errors import InputError, ReportgenError
 from reportgen.model.plan import Plan
 from reportgen.model.record import Kind, Status
@@ -94,6 +95,21 @@ def find_sound_record(runs: Path, name: str) -> tuple[Record, list[ReportgenErro
         if faults:
             raise faults[0] from None
         raise
+
+
+def find_shown(runs: Path, name: str) -> tuple[list[Attempt], list[Attempt], list[ReportgenError]]:
+    """Find what ``name`` (of a record, or an attempt's id) shows: attempts to score, sanitizer attempts, and why others cannot be read.
+
+    Raises
+    ------
+    InputError, RecordError, SchemaVersionError
+        As :func:`find_sound_record`, or there is no such attempt.
+    """
+    if layout.is_attempt_id(name):
+        alone = load_attempt(layout.find_attempt(runs, name))
+        return ([alone], [], []) if alone.manifest.sanitizer is None else ([], [alone], [])
+    record, faults = find_sound_record(runs, name)
+    return [*record.attempts], [one for one in record.others if one.manifest.sanitizer is not None], faults
 
 
 def standing(found: Iterable[Record], attempt_id: str) -> str:

@@ -22,16 +22,20 @@ from reportgen.model.record import Kind, Repetition, Status
 INTERRUPTED = "interrupted"
 
 
-def close_complete(journal: Journal, kind: Kind) -> RunOutcome:
-    """Seal an attempt whose matrix is whole: ``scored`` if it was a timing, else ``complete`` with the reason."""
+def close_complete(journal: Journal, kind: Kind, *, seals: bool = True) -> RunOutcome:
+    """Seal an attempt whose matrix is whole: ``scored`` if it was a timing, else ``complete`` with the reason.
+
+    Where somebody else ``seals``, the outcome says as what.
+    """
     scored = kind is Kind.TIMING
     status, reason = (Status.SCORED, "") if scored else (Status.COMPLETE, f"a {kind.value} attempt is never scored")
-    return _seal(journal, status, reason, 0, "")
+    return (seal_as if seals else _leave_to_seal)(journal, status, reason, 0, "")
 
 
-def close_early(journal: Journal, status: Status, fault: ReportgenError) -> RunOutcome:
+def close_early(journal: Journal, status: Status, fault: ReportgenError, *, seals: bool = True) -> RunOutcome:
     """Seal an attempt that cannot go on, with the reason."""
-    return _seal(journal, status, fault.one_line(), fault.exit_status, fault.one_line())
+    close = seal_as if seals else _leave_to_seal
+    return close(journal, status, fault.one_line(), fault.exit_status, fault.one_line())
 
 
 def leave_open(journal: Journal, fault: ReportgenError | None) -> RunOutcome:
@@ -44,10 +48,23 @@ def leave_open(journal: Journal, fault: ReportgenError | None) -> RunOutcome:
         journal.close()
     reason = INTERRUPTED if fault is None else fault.one_line()
     status = EXIT_INTERRUPTED if fault is None else fault.exit_status
-    return RunOutcome(folder, Status.ABORTED, reason, [], status, reason)
+    return RunOutcome(folder, Status.ABORTED, reason, [], status, reason, left_open=True)
 
 
-def _seal(journal: Journal, status: Status, reason: str, exit_status: int, sentence: str) -> RunOutcome:
+def _leave_to_seal(journal: Journal, status: Status, reason: str, exit_status: int, sentence: str) -> RunOutcome:
+    """Close the journal of an attempt that is to be sealed by whoever sent it."""
+    journal.close()
+    return RunOutcome(journal.folder, status, reason, [], exit_status, sentence)
+
+
+def seal_as(journal: Journal, status: Status, reason: str, exit_status: int, sentence: str) -> RunOutcome:
+    """Seal an attempt as ``status``; failed checks are a finding where nothing worse is.
+
+    Raises
+    ------
+    RecordError
+        The disk refuses; the attempt stays open.
+    """
     journal.event("sealed", status=status.value, reason=reason)
     contents = read_journal(journal.folder)
     manifest = replace(

@@ -91,13 +91,13 @@ def _run(project: Project, name: str, options: RunOptions, watch: Watch, guard: 
             raise _refused(work, fault) from fault
         except Interrupted:
             path = layout.open_dir(project.runs, plan.name, header.id) if header else None
-            return RunOutcome(path, Status.ABORTED, INTERRUPTED, [], EXIT_INTERRUPTED, INTERRUPTED)
+            return RunOutcome(path, Status.ABORTED, INTERRUPTED, [], EXIT_INTERRUPTED, INTERRUPTED, left_open=True)
         guard.name(opened.header.id)
         if sanitizer is not None:
             looking = Sanitizing(bench, opened.journal, opened.header, bracket, runner, watch, sanitizer)
             return _measure(looking, guard, services)
         campaign = Campaign(bench, opened.journal, opened.header, bracket, runner, watch, guard.sweep)
-        return _measure(campaign, guard, services)
+        return _measure(campaign, guard, services, seals=options.seals)
 
 
 def plan_of(project: Project, name: str, backend: str | None = None) -> Plan:
@@ -183,7 +183,9 @@ def _open(request: Request, bench: Bench, hashes: dict[str, str], sanitizer: Ins
     return open_attempt(request, bench, hashes, told)
 
 
-def _measure(campaign: Campaign | Sanitizing, guard: Guard, services: Sequence[Service]) -> RunOutcome:
+def _measure(
+    campaign: Campaign | Sanitizing, guard: Guard, services: Sequence[Service], *, seals: bool = True
+) -> RunOutcome:
     journal = campaign.journal
     try:
         _refuse_changed(journal)
@@ -193,9 +195,9 @@ def _measure(campaign: Campaign | Sanitizing, guard: Guard, services: Sequence[S
             campaign.measure()
         guard.refuse_changed()
         campaign.watch.phase("sealing")
-        return close_complete(journal, campaign.header.kind)
+        return close_complete(journal, campaign.header.kind, seals=seals)
     except (Interrupted, ReportgenError, OSError) as fault:
-        return _ended(journal, guard, fault)
+        return _ended(journal, guard, fault, seals=seals)
     except BaseException as fault:
         with suppress(RecordError):
             journal.event("failed", fault=type(fault).__name__)
@@ -210,14 +212,14 @@ def _refuse_changed(journal: Journal) -> None:
             raise changed_error(str(event.facts["service"]), str(event.facts["difference"]))
 
 
-def _ended(journal: Journal, guard: Guard, fault: Interrupted | ReportgenError | OSError) -> RunOutcome:
+def _ended(journal: Journal, guard: Guard, fault: Interrupted | ReportgenError | OSError, *, seals: bool) -> RunOutcome:
     """Close an attempt that was not completed, or leave it open: as invalid first of all, whatever else went wrong."""
     invalid = fault if isinstance(fault, INVALID) else next(iter(guard.changed), None)
     try:
         if invalid is not None:
-            return close_early(journal, Status.INVALID, invalid)
+            return close_early(journal, Status.INVALID, invalid, seals=seals)
         if isinstance(fault, CannotCompleteError):
-            return close_early(journal, Status.ABORTED, fault)
+            return close_early(journal, Status.ABORTED, fault, seals=seals)
         if isinstance(fault, Interrupted):
             if guard.watchdog_died:
                 journal.event("watchdog died")

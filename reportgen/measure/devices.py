@@ -21,6 +21,7 @@ from typing import Any
 from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, InputError
 from reportgen.measure.interruption import Interrupted, Interruption
 from reportgen.measure.places import Place, check_apart, next_place
+from reportgen.measure.watching import RunOptions
 from reportgen.project import Project, find_experiment, read_experiment
 
 PR_SET_PDEATHSIG = 1
@@ -96,7 +97,23 @@ def _survey(project: Project, name: str, backend: str, chosen: list[str]) -> Sur
     return Survey(places, experiment.protocol.side_by_side)
 
 
-def spread(surveyed: Survey, say: Callable[[str], None]) -> Share | list[Ended]:
+def spread(project: Project, name: str, options: RunOptions, say: Callable[[str], None]) -> Share | list[Ended] | None:
+    """Where several devices are named, fork as :func:`spread_over` does; ``None`` where it is one, or none.
+
+    Raises
+    ------
+    InputError
+        As :func:`survey`, or the devices cannot be told, or one attempt is to be resumed on several.
+    """
+    chosen = parsed(options.device or "")
+    if len(chosen) == 1:
+        return None
+    if options.resume:
+        raise InputError("--resume completes one attempt", where=f"--device {options.device}", remedy="leave it out")
+    return spread_over(survey(project, name, options.backend or "", chosen), say)
+
+
+def spread_over(surveyed: Survey, say: Callable[[str], None]) -> Share | list[Ended]:
     """Fork: each child returns its share, the parent how all of them ended, in the order in which the devices were named.
 
     Call it while this process has one thread. After an interruption no further attempt is begun. ``say`` prints a child's line

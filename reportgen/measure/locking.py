@@ -6,6 +6,7 @@ import fcntl
 import os
 import re
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,6 +16,8 @@ from filelock import FileLock, Timeout
 from reportgen.archive.durable import refused
 from reportgen.errors import InputError
 from reportgen.model.record import Device
+
+_LOOK_S = 0.1
 
 
 @contextmanager
@@ -51,6 +54,19 @@ def device_lock(device: Device) -> Iterator[None]:
         with suppress(OSError):
             holder.unlink(missing_ok=True)
         lock.release()
+
+
+def wait_until_free(device: Device, patience_s: float) -> None:
+    """Wait while another process holds the device, at most ``patience_s``: a killed run takes a moment to end what it started."""
+    until_s = time.monotonic() + patience_s
+    while True:
+        try:
+            with device_lock(device):
+                return
+        except InputError:
+            if time.monotonic() > until_s:
+                raise
+        time.sleep(_LOOK_S)
 
 
 @contextmanager

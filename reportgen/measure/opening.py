@@ -87,7 +87,7 @@ def _new_header(request: Request, bench: Bench, hashes: Mapping[str, str], sanit
     binaries = {arm: built.sha256 for arm, built in sorted(bench.built.arms.items())}
     return OpenHeader(
         schema_version=SCHEMA_VERSION,
-        id=layout.new_attempt_id(project.runs, plan.name, bench.backend, plan.digest, now),
+        id=options.attempt or layout.new_attempt_id(project.runs, plan.name, bench.backend, plan.digest, now),
         experiment=plan.name,
         kind=kind,
         backend=bench.backend,

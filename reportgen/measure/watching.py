@@ -16,7 +16,8 @@ class RunOptions:
 
     ``resume`` is an open attempt's id. ``provenance`` is a file that ``provenance.declare`` wrote. ``repetitions`` replaces the
     protocol's number under ``quick`` only: what is scored is measured as planned. ``sanitizer`` is a tool of ``sanitizers.Tool`` that
-    looks at the fixtures that ``where`` (axis to values) leaves, instead of a clock.
+    looks at the fixtures that ``where`` (axis to values) leaves, instead of a clock. ``attempt`` is the id that a sender on another host
+    chose, who also seals (``seals`` is false then).
     """
 
     backend: str | None = None
@@ -27,11 +28,16 @@ class RunOptions:
     repetitions: int | None = None
     sanitizer: str | None = None
     where: dict[str, list[str]] = field(default_factory=dict)
+    attempt: str | None = None
+    seals: bool = True
 
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """How an attempt ended. ``path`` is its folder, ``None`` if none was opened; ``sentence`` names what went wrong, if anything."""
+    """How an attempt ended. ``path`` is its folder, ``None`` if none was opened; ``sentence`` names what went wrong, if anything.
+
+    ``left_open``: it can be resumed.
+    """
 
     path: Path | None
     status: Status
@@ -39,6 +45,7 @@ class RunOutcome:
     failed_arms: list[str]
     exit_status: int
     sentence: str = ""
+    left_open: bool = False
 
 
 class Watch(Protocol):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from reportgen.archive import layout
-from reportgen.archive.journal import Journal, _decode_repetition, read_journal
+from reportgen.archive.journal import Journal, decode_repetition, read_journal
 from reportgen.archive.lines import read_growing
 from reportgen.archive.load import list_attempts, load_attempt
 from reportgen.errors import InputError, RecordError, SchemaVersionError
@@ -80,7 +80,7 @@ def test_cut_at_any_byte_of_its_last_block_every_earlier_repetition_is_as_it_was
     for length in reversed(range(len(whole) - 4096, len(whole))):
         os.truncate(folder / layout.JOURNAL, length)
         kept = whole[:length].count(b"\n")
-        found = read_growing(folder / layout.JOURNAL, _decode_repetition)
+        found = read_growing(folder / layout.JOURNAL, decode_repetition)
         assert (tuple(rows[:kept]), not whole[:length].endswith(b"\n")) == (found.nouns, found.torn), length
         if length % 100 == 0:
             attempt = load_attempt(folder)

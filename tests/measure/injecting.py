@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from reportgen.archive.journal import _decode_repetition
+from reportgen.archive.journal import decode_repetition
 from reportgen.archive.lines import read_growing
 from tests.measure.guarded import GuardedRun
 
@@ -134,7 +134,7 @@ def _cut_the_journal(run: GuardedRun) -> None:
     (path,) = run.lab.project.runs.glob("*/*.partial/journal.jsonl")
     whole = path.read_bytes()
     begins = whole[:-1].rfind(b"\n") + 1
-    decode = cache(_decode_repetition)  # each whole line once
+    decode = cache(decode_repetition)  # each whole line once
     path.write_bytes(whole[:begins])
     before = read_growing(path, decode).nouns
     assert run.kept[:-1] == list(before)
