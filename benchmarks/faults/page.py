@@ -46,7 +46,7 @@ TAIL = """
 
 - **Full disk**: from the fault on, the system refuses every byte that either guard writes to a file (`RLIMIT_FSIZE`), an error of another name than that
   of a full disk.
-- **Memory**: the timed process has an address space of its own size and 64 MiB, and takes memory until it is refused. Being chosen by the kernel is the SIGKILL above.
+- **Memory**: the timed process has an address space little larger than what it takes already, and takes memory until it is refused. Being chosen by the kernel is the SIGKILL above.
 - **Clock**: both guards have a library preloaded that shifts the time of day by a day while they run. Timed processes read no time of day, and
   no decision of a guard rests on one: deadlines and ages count on the monotonic clock, processes are known by clock ticks since boot.
 - **Operator**: an exception is raised in the controller's main thread, wherever that is.
