@@ -216,7 +216,7 @@ def test_a_run_whose_harness_is_missing_does_not_begin(lab: Lab, monkeypatch: py
     assert [] == lab.seen.phases
 
 
-class Other(OneByOne):
+class Other:
     """A stand-in for a library that tells the time of an execution and no more."""
 
     def figures(self, places: Sequence[Place], around: Around) -> list[Figure]:

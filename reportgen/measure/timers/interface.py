@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -49,7 +50,7 @@ class Timer(Protocol):
         """Ask once for each of ``places``, in that order; ``around(place)`` is entered while that one is being timed."""
 
 
-class OneByOne:
+class OneByOne(ABC):
     """A timing program that is called once for each figure."""
 
     def figures(self, places: Sequence[Place], around: Around) -> list[Figure]:
@@ -60,9 +61,9 @@ class OneByOne:
                 found.append(self.time_one(place))
         return found
 
+    @abstractmethod
     def time_one(self, place: Place) -> Figure:
         """Ask for one figure."""
-        raise NotImplementedError
 
 
 def spread(times_ns: Sequence[float]) -> dict[str, float | int]:
