@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from reportgen.analysis.imported import centre_of, median_of
-from reportgen.archive.importers.assembling import labels
 from reportgen.archive.select import records, standing
 from reportgen.measure.harness_turns import cells_of
-from reportgen.model.imported import Benchmark, Measure, RowStatus, Source
 from reportgen.model.plan import Plan
 from reportgen.model.result import ComparisonResult, Result
 
@@ -81,6 +77,7 @@ def attempts(found: Sequence[Attempt]) -> list[dict[str, Any]]:
             "checks": attempt.manifest.counts.checks,
             "path": str(attempt.path),
             "standing": standing(formed, attempt.id),
+            "imported": attempt.manifest.imported and [one.format for one in attempt.manifest.imported.sources],
             "sanitizer": msgspec.to_builtins(attempt.manifest.sanitizer),
         }
         for attempt in found
@@ -160,69 +157,3 @@ def _pick(noun: msgspec.Struct, names: Sequence[str]) -> dict[str, Any]:
 def recovery(found: Sequence[Left]) -> list[dict[str, Any]]:
     """List what dead runs left, and whether it is mended."""
     return [asdict(one) for one in found]
-
-
-def imported(sources: Sequence[Source]) -> list[dict[str, Any]]:
-    """One object a source: counts, statuses and medians, then each benchmark in full."""
-    return [imported_source(source) for source in sources]
-
-
-def imported_source(source: Source) -> dict[str, Any]:
-    """Sum up what a file of another harness holds; names are kept letter for letter, and told apart where they repeat."""
-    benchmarks = source.benchmarks
-    named = list(zip(labels(benchmarks), benchmarks, strict=True))
-    statuses = Counter(one.status.value for one in benchmarks)
-    times = [one for one in benchmarks if one.measure is Measure.TIME]
-    rates = [one for one in benchmarks if one.measure is Measure.RATE]
-    return {
-        "source": source.name,
-        "format": source.format,
-        "version": source.version,
-        "names": len({one.name for one in benchmarks}),
-        "benchmarks": len(benchmarks),
-        "raw_samples": sum(len(one.good) for one in times),
-        "raw_samples_with_failed": sum(bool(one.told) for each in times for one in each.samples),
-        "rate_samples": sum(len(one.good) for one in rates),
-        "status": {status.value: statuses[status.value] for status in RowStatus},
-        "medians_ns": {label: median_of(one).value for label, one in named if one.measure is Measure.TIME},
-        "rates": {label: centre_of(one).value for label, one in named if one.measure is Measure.RATE},
-        "context": source.context,
-        "not_time": list(source.not_time),
-        "notes": list(source.notes),
-        "unrecorded": list(source.unrecorded),
-        "rows": [_benchmark(label, one) for label, one in named],
-    }
-
-
-def _benchmark(label: str, one: Benchmark) -> dict[str, Any]:
-    found = median_of(one)
-    time = one.measure is Measure.TIME
-    return {
-        "label": label,
-        "name": one.name,
-        "arm": one.arm,
-        "params": one.params,
-        "status": one.status,
-        "reason": one.reason,
-        "measure": one.measure,
-        "unit": one.unit,
-        "better": one.better,
-        "samples": len(one.good) if time else 0,
-        "rate_samples": 0 if time else len(one.good),
-        "bad_samples": [at for at, each in enumerate(one.samples) if each.status is not RowStatus.OK],
-        "median_ns": found.value if time else None,
-        "median_rate": None if time else found.value,
-        "median_from": found.basis,
-        "iterations": _iterations(one),
-        "repetitions": one.repetitions,
-        "reported": one.reported,
-        "notes": list(one.notes),
-    }
-
-
-def _iterations(one: Benchmark) -> float | dict[str, float | None] | None:
-    """Give iterations of a sample: one number where all are equal, else those of the first and last."""
-    found = [each.iterations for each in one.samples]
-    if not found:
-        return one.iterations
-    return found[0] if len(set(found)) == 1 else {"first": found[0], "last": found[-1]}

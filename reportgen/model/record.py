@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from reportgen.model.imported import Import
+
 SCHEMA_VERSION = 1
 
 
@@ -125,6 +127,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, Any]
     reportgen: str
     sanitizer: Sanitizer | None = None
+    imported: Import | None = None
 
     def __post_init__(self) -> None:
         check_moment("started_at", self.started_at)

@@ -268,6 +268,9 @@ def names(items: list[str]) -> str:
 def kind(manifest: Manifest) -> str:
     """Say what an attempt was made for; of a sanitizer attempt the tool and how much it looked at."""
     looked = manifest.sanitizer
+    if manifest.imported is not None:
+        formats = dict.fromkeys(source.format for source in manifest.imported.sources)
+        return f"{manifest.kind.value}: {names(list(formats))}"
     if looked is None:
         return manifest.kind.value
     return f"{manifest.kind.value}: {looked.tool}, {count(len(looked.fixtures))} of {plural(looked.of, 'fixture')}"

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from reportgen import machine
+from reportgen import foreign
 from reportgen.archive.importers.gathering import gather
 from reportgen.errors import EXIT_MISUSE, InputError
 
@@ -47,7 +47,7 @@ def entry_faults(folder: Path, name: str, due: Mapping[str, Any]) -> Iterator[st
         yield "is imported, and must be refused"
         return
     facts = dict(due) | due.get("if_import", {})
-    yield from _imported(machine.imported_source(found.found[0].source), facts)
+    yield from _imported(foreign.imported_source(found.found[0].source), facts)
 
 
 def _refused(fault: InputError, due: Mapping[str, Any]) -> Iterator[str]:

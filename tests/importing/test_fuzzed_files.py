@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from reportgen.archive.importers import registry
 from reportgen.archive.importers.content import Content
 from reportgen.errors import InputError
-from reportgen.machine import imported_source
+from reportgen.foreign import imported_source
 
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "importing"
 SMALL_BYTES = 8_000

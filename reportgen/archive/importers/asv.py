@@ -10,7 +10,7 @@ from typing import Any
 from reportgen.archive.importers.assembling import apart, assemble
 from reportgen.archive.importers.content import Content
 from reportgen.archive.importers.quantities import number, reported_ns, timed, whole
-from reportgen.archive.importers.shape import object_of
+from reportgen.archive.importers.shape import listed, object_of
 from reportgen.errors import InputError
 from reportgen.model.imported import Benchmark, RowStatus, Source
 
@@ -67,41 +67,49 @@ def read(content: Content, index: Content | None = None) -> Source:
     known = {} if index is None else index.json
     if not isinstance(known, dict):
         raise InputError("is no index of asv", where=content.where if index is None else index.where)
-    columns = found.get("result_columns")
-    benchmarks: list[Benchmark] = []
-    not_time: list[str] = []
-    for name, told in object_of(found, "results", where).items():
-        place = f"{where}: results[{name[:80]!r}]"
-        entry = object_of(known, name, place)
-        if not _is_time(name, entry):
-            not_time.append(name)
-            continue
-        benchmarks += _cells(name, _entry(told, columns, place), entry.get("param_names") or [], place)
-    if not benchmarks:
-        said = (
-            f"none of its {len(not_time)} results is a time (they are {_kinds(not_time)})"
-            if not_time
-            else "there is no result in it"
-        )
-        raise InputError(f"holds nothing to import: {said}", where=where)
-    context = {
-        key: found[key]
-        for key in ("commit_hash", "date", "python", "env_name", "params", "requirements")
-        if key in found
-    }
-    if "date" in context:
-        context["date_ms"] = context.pop("date")
-    context |= {"machine": object_of(found, "params", where).get("machine")}
+    benchmarks, not_time = _sorted_out(found, known, where)
     return Source(
         name=content.name,
         format=NAME,
-        version=found.get("version", 2 if columns else 1),
+        version=found.get("version", 2 if found.get("result_columns") else 1),
         benchmarks=apart(benchmarks, where),
-        context=context,
+        context=_context(found, where),
         not_time=tuple(not_time),
         notes=() if index is None else (f"units and names of parameters are from {index.name}",),
         unrecorded=UNRECORDED,
     )
+
+
+def _sorted_out(found: Mapping[str, Any], known: dict[str, Any], where: str) -> tuple[list[Benchmark], list[str]]:
+    """Give the benchmarks that are times, and the names of the rest.
+
+    Raises
+    ------
+    InputError
+        None is a time.
+    """
+    benchmarks: list[Benchmark] = []
+    not_time: list[str] = []
+    for name, told in object_of(dict(found), "results", where).items():
+        place = f"{where}: results[{name[:80]!r}]"
+        entry = object_of(known, name, place)
+        if _is_time(name, entry):
+            names = listed(entry, "param_names", place)
+            benchmarks += _cells(name, _entry(told, found.get("result_columns"), place), names, place)
+        else:
+            not_time.append(name)
+    if not benchmarks:
+        said = f"none of its {len(not_time)} results is a time (they are {_kinds(not_time)})"
+        raise InputError(f"holds nothing to import: {said if not_time else 'there is no result in it'}", where=where)
+    return benchmarks, not_time
+
+
+def _context(found: Mapping[str, Any], where: str) -> dict[str, Any]:
+    kept = ("commit_hash", "python", "env_name", "params", "requirements")
+    context = {key: found[key] for key in kept if key in found}
+    if "date" in found:
+        context["date_ms"] = found["date"]
+    return context | {"machine": object_of(dict(found), "params", where).get("machine")}
 
 
 def _kinds(names: list[str]) -> str:

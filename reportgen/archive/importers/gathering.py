@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from reportgen.archive.importers import asv, criterion, registry
 from reportgen.archive.importers.content import Content, read_content
 from reportgen.errors import InputError
@@ -108,6 +110,7 @@ def _benchmark(folder: Path, wanted: str) -> Read:
     parts = {name: read_content(folder / name) for name in names if (folder / name).is_file()}
     source = criterion.read_folder(parts, str(folder))
     used = [parts[name] for name in (criterion.SAMPLE, criterion.NAMES, criterion.ESTIMATES) if name in parts]
+    source = msgspec.structs.replace(source, name=source.benchmarks[0].name)
     return Read(source, tuple(used or [parts[criterion.RAW]]), str(folder))
 
 

@@ -67,9 +67,9 @@ def finite(value: Any) -> float | None:
 
 
 def whole(value: Any) -> int | None:
-    """Give a number that is whole and finite, as int; None for anything else."""
+    """Give a number that is whole and fits 64 bits, as int; None for anything else."""
     found = finite(value)
-    return int(found) if found is not None and found == int(found) else None
+    return int(found) if found is not None and found == int(found) and abs(found) < ABSURD_NS else None
 
 
 class Signs:
