@@ -17,7 +17,7 @@ ROADS = (
         ),
         (
             "Which comparisons and fixtures the plan asks for (it takes them from results.json); gates, promotions, position effect "
-            "and what an A/A study adds; whether the CSV files are the sealed Parquet files."
+            "and false alarms by way of measuring; whether the CSV files are the sealed Parquet files."
         ),
     ),
     (
