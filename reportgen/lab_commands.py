@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reportgen.printing import Here, Json, ProjectDir, print_json, show_text
+from reportgen import options as opt
+from reportgen.printing import print_json, show_text
 
 if TYPE_CHECKING:
     from reportgen.archive.load import Attempt
@@ -30,8 +31,8 @@ def import_files(  # noqa: PLR0913 - each is an option of the command line
     ] = False,
     keep_identity: Annotated[bool, typer.Option("--keep-identity", help="Keep names of hosts and people.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be imported; archive nothing.")] = False,
-    project: ProjectDir = Here,
-    json: Json = False,
+    project: opt.ProjectDir = Path(),
+    json: opt.Json = False,
 ) -> None:
     """Import result files of another harness: archived as they are, shown as imported, never scored as measured here."""
     from reportgen import foreign

@@ -1,18 +1,14 @@
-"""What commands share: options that all of them have, and how they print; the commands alone call it."""
+"""How commands print; they alone call it."""
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Any, NoReturn
 
 import typer
 
 from reportgen.errors import EXIT_FINDING, ReportgenError
 
-ProjectDir = Annotated[Path, typer.Option("--project", metavar="DIR", help="The lab's folder.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-Here = Path()
 _WIDTH_IN_FILES = 140
 
 
