@@ -51,7 +51,7 @@ class Rig:
             self.restore_inputs(fixture.name)
         for name, arm in self.job.graph_order:
             self.channel.at("capture", name, arm)
-            self.graphs[name, arm] = self.session.capture(self._spec(name, arm))
+            self.graphs[name, arm] = self.session.capture(self.spec(name, arm))
 
     def adopt(self, job: Job) -> None:
         """Go on with the next repetition on the same code, buffers and graphs."""
@@ -120,7 +120,8 @@ class Rig:
         """Tell one execution of the operation on the first set."""
         return GraphSpec(arm, fixture, (Launch(0, at_step(self._calls(fixture, arm), 0)),))
 
-    def _spec(self, fixture: str, arm: str) -> GraphSpec:
+    def spec(self, fixture: str, arm: str) -> GraphSpec:
+        """Tell every launch of an arm's graph."""
         shapes, calls = self.shapes[fixture], self._calls(fixture, arm)
         steps = [at_step(calls, step) for step in range(shapes.steps)]
         launches = tuple(

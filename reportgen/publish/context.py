@@ -256,6 +256,7 @@ class RecordPage:
     study: tuple[Table, ...] = ()
     study_figures: tuple[Figure, ...] = ()
     study_formulas: tuple[Fact, ...] = ()
+    counters: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -276,6 +277,8 @@ class AttemptPage:
     notes: Table
     events: Table
     files: Table
+    counters: Table
+    counters_file: Link | None
 
 
 @dataclass(frozen=True)

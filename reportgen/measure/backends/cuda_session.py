@@ -169,6 +169,17 @@ class CudaSession:
             graph.graph.launch(self._stream)
             self._stream.synchronize()
 
+    def count(self, lead: Captured, counted: Captured, *, lead_in: int) -> None:
+        """Switch the profiler on for one replay; what it counts of the lead-in is nothing."""
+        with self._told(counted.complaint):
+            for _ in range(lead_in):
+                lead.graph.launch(self._stream)
+            self._stream.synchronize()
+            self._runtime.profilerStart()
+            counted.graph.launch(self._stream)
+            self._stream.synchronize()
+            self._runtime.profilerStop()
+
     def batch(self, graph: Captured, *, lead_in: int, replays: int) -> BatchTime:
         """One enqueue: event, lead-in, event, replays, event; one synchronisation. No collection of garbage in between."""
         stream, launch, (first, second, third) = self._stream, graph.graph.launch, self._events

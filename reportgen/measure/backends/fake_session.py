@@ -175,6 +175,11 @@ class FakeSession:
             )
             self._memory[slot][0] ^= 1
 
+    def count(self, lead: GraphSpec, counted: GraphSpec, *, lead_in: int) -> None:
+        """Replay as often as asked."""
+        for graph in (*[lead] * lead_in, counted):
+            self.replay(graph)
+
     def batch(self, graph: GraphSpec, *, lead_in: int, replays: int) -> BatchTime:
         """Compute the time of a batch from its place in the block; the simulated clock moves on."""
         self._misbehave(graph)

@@ -136,6 +136,11 @@ class NativeSession:
         """Run the calls once."""
         self._library.reportgen_replay(graph.calls, graph.count, 1)
 
+    def count(self, lead: Any, counted: Any, *, lead_in: int) -> None:
+        """Replay as often as asked: no profiler of this program looks at the processor."""
+        for graph in (*[lead] * lead_in, counted):
+            self.replay(graph)
+
     def batch(self, graph: _Graph, *, lead_in: int, replays: int) -> BatchTime:
         """Run and time a batch in C."""
         time_ = _Time()
