@@ -84,7 +84,8 @@ class CudaSession:
 
     def allocate(self, allocations: Sequence[Allocation]) -> None:
         """One allocation a buffer, its padding before it: what writes past the end leaves the allocation."""
-        sizes = [(each, _aligned(each.padding_bytes), max(each.size_bytes, 1)) for each in allocations]
+        own = [each for each in allocations if each.of is None]
+        sizes = [(each, _aligned(each.padding_bytes), max(each.size_bytes, 1)) for each in own]
         paddings, buffers = sum(padding for _, padding, _ in sizes), sum(size for _, _, size in sizes)
         free_bytes, _ = self._runtime.memGetInfo()
         if paddings + buffers > free_bytes:
@@ -96,6 +97,7 @@ class CudaSession:
             for each, padding, size in sizes:
                 self._allocated.append(self._runtime.malloc(padding + size))
                 self._places[each.slot] = self._allocated[-1] + padding, each.size_bytes
+        self._places.update({each.slot: self._places[each.of] for each in allocations if each.of is not None})
 
     def upload(self, slot: Slot, array: Array) -> None:
         """Copy an array's bytes."""
