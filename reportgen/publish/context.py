@@ -149,6 +149,14 @@ class Download:
 
 
 @dataclass(frozen=True)
+class Checking:
+    """How a record can be checked: what the button costs, and a row a road."""
+
+    cost: str
+    roads: Table
+
+
+@dataclass(frozen=True)
 class Frame:
     """What every page has around its own content.
 
@@ -217,6 +225,7 @@ class TextPage:
     body: Markup
     records: tuple[RecordLine, ...]
     citation: str
+    sums: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -244,6 +253,7 @@ class RecordPage:
     attempts: Table
     replications: tuple[Table, ...]
     downloads: tuple[Download, ...]
+    checking: Checking
     study: tuple[Table, ...] = ()
     study_figures: tuple[Figure, ...] = ()
     study_formulas: tuple[Fact, ...] = ()
