@@ -19,7 +19,11 @@ from reportgen.project import find_experiment, open_project, read_experiment
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "kernels" / "attention_mma"
-PUBLISHED = {"queries": {1, 2, 4}, "rows": {256, 4096, 32768}, "mask": {"masked", "unmasked"}}
+PUBLISHED: dict[str, set[str | int | float]] = {
+    "queries": {1, 2, 4},
+    "rows": {256, 4096, 32768},
+    "mask": {"masked", "unmasked"},
+}
 SCHEDULES = ("mma_4x8", "mma_8x8")
 COMPILED = ("mma_4x8", "mma_4x8_both")
 
