@@ -12,9 +12,11 @@ import pytest
 
 from reportgen.calls import Buffer, KernelCall
 from reportgen.errors import InputError, WorkerError
+from reportgen.measure.backends import cuda_session
 from reportgen.measure.backends.cuda_arguments import exact
 from reportgen.measure.backends.cuda_bulk import parts
 from reportgen.measure.backends.cuda_clock import wake
+from reportgen.measure.backends.cuda_programmatic import launch_config
 from reportgen.measure.backends.cuda_session import CudaSession
 from reportgen.measure.backends.session import Allocation, GraphSpec, Launch, Module, Slot
 from reportgen.measure.job import REPETITION, Job
@@ -187,6 +189,30 @@ def test_an_unknown_attribute_is_refused(session: CudaSession, tmp_path: Path) -
     ready(session, tmp_path)
     with pytest.raises(InputError, match=r"attribute 'cluster' is not known; known are max_dynamic_shared_size_bytes"):
         session.capture(spec(attributes={"cluster": 2}))
+
+
+def test_a_programmatic_launch_is_recorded_by_the_drivers_own_call(
+    session: CudaSession, device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CuPy's launch knows no launch attributes; the function, its arguments and our stream arrive all the same."""
+    seen = []
+    monkeypatch.setattr(cuda_session, "launch_programmatically", lambda *told: seen.append(told))
+    ready(session, tmp_path)
+    session.capture(spec(attributes={"programmatic_stream_serialization": 1}))
+    assert [] == device.launched
+    assert [(device.function(b"one", "k"), "k", 5, 77)] * 2 == [
+        (told[0], told[1].symbol, len(told[2]), told[3]) for told in seen
+    ]
+
+
+def test_a_programmatic_launch_differs_in_nothing_but_its_edge() -> None:
+    """Grid, block, shared memory and stream are the call's; one attribute allows the overlap."""
+    driver = pytest.importorskip("cuda.bindings.driver")
+    config = launch_config(driver, KernelCall("k", (), (3, 2, 1), (64, 1, 1), 128), 77)
+    assert (3, 2, 1) == (config.gridDimX, config.gridDimY, config.gridDimZ)
+    assert (64, 1, 1, 128) == (config.blockDimX, config.blockDimY, config.blockDimZ, config.sharedMemBytes)
+    assert (77, 1) == (int(config.hStream), config.numAttrs)
+    assert 1 == config.attrs[0].value.programmaticStreamSerializationAllowed
 
 
 def test_a_launch_that_cuda_refuses_names_arm_kernel_and_shape(
