@@ -135,15 +135,14 @@ def kernels(arm: Arm, fixture: Fixture, buffers: dict[str, Any]) -> list[KernelC
 def _layer(arm: Arm, layer: int, buffers: dict[str, Any]) -> list[KernelCall]:
     """List the calls of one layer; an arm's name says which."""
     named = arm.of or arm.name
-    deleted = named.startswith("ceiling")
+    deleted, unfused = named.startswith("ceiling"), named.startswith("unfused")
     rows = buffers["given_rows" if deleted else "route_rows"]
     args = {
         "_remap": ("ids", "route_rows", "offsets"),
-        "_gather": ("rows", rows, "weights", "routed"),
         "_add": ("routed", "shared", "hidden"),
-        "": ("rows", rows, "weights", "shared", "hidden"),
+        "": ("rows", rows, "weights", "routed") if unfused else ("rows", rows, "weights", "shared", "hidden"),
     }
-    suffixes = ["_remap", "_gather", "_add"] if named.startswith("unfused") else ["_remap", ""][deleted:]
+    suffixes = ["_remap", "", "_add"] if unfused else ["_remap", ""][deleted:]
     return [
         _call(arm, suffix, (*(buffers[one] if isinstance(one, str) else one for one in args[suffix]), np.int32(layer)))
         for suffix in suffixes

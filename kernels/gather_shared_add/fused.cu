@@ -1,4 +1,4 @@
-// Gather and add in one kernel; the remap that ceilings do without stands here all the same. ENTRY is the arm's symbol.
+// Gather and add in one kernel, which bears the arm's symbol; ceilings do without the remap.
 #include "layer.cuh"
 
 REMAP(KERNEL(_remap))

@@ -1,41 +1,29 @@
 // Router of one layer for two decode tokens: the six largest of 256 logits and their weights; and, where EMITTER says so, a table of the distinct
-// experts. README.md has the contract.
+// experts, made by a warp of its own while the tokens' warps work out their weights. README.md has the contract.
 
 #pragma once
 
 #define NO_TABLE 0
-#define SERIAL 1
-#define TWELVE_LANES 2
-#define LOCAL_STAGING 3
-#define STAGING_BALLOT 4
+#define SHELL 1
+#define SERIAL 2
+#define TWELVE_LANES 3
+#define LOCAL_STAGING 4
+#define STAGING_BALLOT 5
 
 #ifndef EMITTER
 #define EMITTER NO_TABLE
 #endif
-#ifndef EMIT_WARP
-#define EMIT_WARP 0
-#endif
-#ifndef ORDER
-#define ORDER 0
-#endif
-#ifndef CHOICE
-#define CHOICE 1
-#endif
-#ifndef SHELL
-#define SHELL 0
-#endif
-#ifndef BLOCK_TOKENS
-#define BLOCK_TOKENS 2  // a warp each
-#endif
 
 constexpr int TOKENS = 2, SLOTS = 6, ROUTES = TOKENS * SLOTS, EXPERTS = 256;
 constexpr int LANES = 32, PER_LANE = EXPERTS / LANES;
+constexpr int THREADS = LANES * (EMITTER == NO_TABLE ? TOKENS : TOKENS + 1);
 constexpr int NONE = -1;
+constexpr bool STAGED = EMITTER == LOCAL_STAGING || EMITTER == STAGING_BALLOT;
 constexpr unsigned EVERY_LANE = 0xFFFFFFFFu, ROUTE_LANES = (1u << ROUTES) - 1, FIRST_TOKEN = (1u << SLOTS) - 1;
 
 struct table {
     int *unique;          // [12] distinct experts in the order in which they are met, then -1
-    unsigned *masks;      // [12] bit t: token t chose it
+    int *masks;           // [12] bit t: token t chose it; then 0
     int *slot_to_unique;  // [2, 6]
     int *count;
 };
@@ -63,22 +51,8 @@ static __device__ __forceinline__ void choose(const float *logits, int lane, int
     }
 #pragma unroll
     for (int k = 0; k < SLOTS; k++) {
-#if CHOICE == 0
-        unsigned most = key[0];
-#pragma unroll
-        for (int i = 1; i < PER_LANE; i++)
-            most = max(most, key[i]);
-        most = __reduce_max_sync(EVERY_LANE, most);
-        int at = EXPERTS;
-#pragma unroll
-        for (int i = PER_LANE - 1; i >= 0; i--)
-            at = key[i] == most ? lane * PER_LANE + i : at;
-        unsigned having = __ballot_sync(EVERY_LANE, at < EXPERTS);
-        at = __shfl_sync(EVERY_LANE, at, __ffs(having) - 1);
-#else
         // The lane's own largest and its number, by a tree; then the warp's largest, then the lowest number that has it.
-        unsigned best[PER_LANE];
-        int number[PER_LANE];
+        unsigned best[PER_LANE], number[PER_LANE];
 #pragma unroll
         for (int i = 0; i < PER_LANE; i++)
             best[i] = key[i], number[i] = lane * PER_LANE + i;
@@ -91,8 +65,7 @@ static __device__ __forceinline__ void choose(const float *logits, int lane, int
                 number[i] = first ? number[2 * i] : number[2 * i + 1];
             }
         unsigned most = __reduce_max_sync(EVERY_LANE, best[0]);
-        int at = __reduce_min_sync(EVERY_LANE, best[0] == most ? (unsigned)number[0] : EXPERTS);
-#endif
+        unsigned at = __reduce_min_sync(EVERY_LANE, best[0] == most ? number[0] : EXPERTS);
 #pragma unroll
         for (int i = 0; i < PER_LANE; i++)
             key[i] = at == lane * PER_LANE + i ? 0 : key[i];
@@ -114,11 +87,11 @@ static __device__ __forceinline__ float weight_of(const float (&chosen)[SLOTS], 
     return __fdividef(own, sum);
 }
 
-static __device__ __forceinline__ int lanes_value(const int (&values)[SLOTS], int lane)
+template <int COUNT> static __device__ __forceinline__ int lanes_value(const int (&values)[COUNT], int lane)
 {
     int own = values[0];
 #pragma unroll
-    for (int k = 1; k < SLOTS; k++)
+    for (int k = 1; k < COUNT; k++)
         own = k == lane ? values[k] : own;
     return own;
 }
@@ -133,11 +106,9 @@ static __device__ __forceinline__ void load_routes(const int *from, int (&expert
 }
 
 // One thread, route after route.
-static __device__ __forceinline__ void emit_serially(const int *ids, const table &to)
+static __device__ __forceinline__ void emit_serially(const int (&expert)[ROUTES], const table &to)
 {
-    int expert[ROUTES], place[ROUTES], count = 0;
-    unsigned met[ROUTES] = {};
-    load_routes(ids, expert);
+    int place[ROUTES], met[ROUTES] = {}, count = 0;
 #pragma unroll
     for (int r = 0; r < ROUTES; r++) {
         place[r] = count;
@@ -148,7 +119,7 @@ static __device__ __forceinline__ void emit_serially(const int *ids, const table
             to.unique[count++] = expert[r];
 #pragma unroll
         for (int u = 0; u <= r; u++)
-            met[u] |= u == place[r] ? 1u << (r / SLOTS) : 0u;
+            met[u] |= u == place[r] ? 1 << (r / SLOTS) : 0;
         to.slot_to_unique[r] = place[r];
     }
 #pragma unroll
@@ -160,142 +131,103 @@ static __device__ __forceinline__ void emit_serially(const int *ids, const table
     *to.count = count;
 }
 
-// Twelve lanes, a route and an entry each; every lane sees all routes.
-static __device__ __forceinline__ void emit_by_lanes(const int *ids, const table &to, int lane)
+// What a lane knows of its route: who else has its expert, its place among the distinct ones, how many those are.
+struct entry {
+    int expert, leader, place, count;
+    unsigned same;
+};
+
+static __device__ __forceinline__ unsigned same_as(const int (&expert)[ROUTES], int own)
 {
-    int expert[ROUTES], own = NONE, first_place = 0, count = 0;
-    unsigned mask = 0, before = 0;
-    load_routes(ids, expert);
+    unsigned same = 0;
 #pragma unroll
     for (int r = 0; r < ROUTES; r++)
-        own = r == lane ? expert[r] : own;
-#pragma unroll
-    for (int r = ROUTES - 1; r >= 0; r--) {
-        bool same = expert[r] == own;
-        first_place = same ? r : first_place;
-        mask |= same ? 1u << (r / SLOTS) : 0u;
-    }
+        same |= expert[r] == own ? 1u << r : 0u;
+    return same;
+}
+
+// Each lane finds by itself which routes are the first of their expert: 66 comparisons.
+static __device__ __forceinline__ entry entry_alone(const int (&expert)[ROUTES], int lane)
+{
+    unsigned firsts = 0;
 #pragma unroll
     for (int r = 0; r < ROUTES; r++) {
         bool first = true;
 #pragma unroll
         for (int earlier = 0; earlier < r; earlier++)
             first &= expert[earlier] != expert[r];
-        before += first && r < first_place;
-        count += first;
+        firsts |= first ? 1u << r : 0u;
     }
-    if (lane < ROUTES) {
-        to.slot_to_unique[lane] = before;
-        if (first_place == lane)
-            to.unique[before] = own, to.masks[before] = mask;
-        if (lane >= count)
-            to.unique[lane] = NONE, to.masks[lane] = 0;
-        if (lane == 0)
-            *to.count = count;
-    }
+    int own = lanes_value(expert, lane);
+    unsigned same = same_as(expert, own);
+    int leader = __ffs(same) - 1;
+    return {own, leader, __popc(firsts & ((1u << leader) - 1)), __popc(firsts), same};
 }
 
-// Twelve lanes, a route each; each compares its own with all, and a ballot tells who is first.
-static __device__ __forceinline__ void emit_by_compare(const int *staged, const table &to, int lane)
+// A ballot tells all lanes which routes are the first of their expert.
+static __device__ __forceinline__ entry entry_by_ballot(const int (&expert)[ROUTES], int lane)
 {
-    int expert[ROUTES], own = NONE;
-    load_routes(staged, expert);
-#pragma unroll
-    for (int r = 0; r < ROUTES; r++)
-        own = r == lane ? expert[r] : own;
-    unsigned same = 0;
-#pragma unroll
-    for (int r = 0; r < ROUTES; r++)
-        same |= expert[r] == own ? 1u << r : 0u;
+    int own = lanes_value(expert, lane);
+    unsigned same = same_as(expert, own);
     int leader = __ffs(same) - 1;
     unsigned firsts = __ballot_sync(EVERY_LANE, leader == lane) & ROUTE_LANES;
-    int place = __popc(firsts & ((1u << leader) - 1)), count = __popc(firsts);
-    if (lane < ROUTES) {
-        to.slot_to_unique[lane] = place;
-        if (leader == lane)
-            to.unique[place] = own, to.masks[place] = (same & FIRST_TOKEN ? 1u : 0u) | (same & ~FIRST_TOKEN ? 2u : 0u);
-        if (lane >= count)
-            to.unique[lane] = NONE, to.masks[lane] = 0;
-        if (lane == 0)
-            *to.count = count;
-    }
+    return {own, leader, __popc(firsts & ((1u << leader) - 1)), __popc(firsts), same};
 }
 
-// Twelve lanes, a route each; who has the same expert, and who is first, by match and ballot.
-static __device__ __forceinline__ void emit_by_ballot(const int *staged, const table &to, int lane)
+static __device__ __forceinline__ void store_entry(const entry &mine, const table &to, int lane)
 {
     if (lane >= ROUTES)
         return;
-    int own = staged[lane];
-    unsigned same = __match_any_sync(ROUTE_LANES, own);
-    int leader = __ffs(same) - 1;
-    unsigned firsts = __ballot_sync(ROUTE_LANES, leader == lane);
-    int place = __popc(firsts & ((1u << leader) - 1)), count = __popc(firsts);
-    to.slot_to_unique[lane] = place;
-    if (leader == lane)
-        to.unique[place] = own, to.masks[place] = (same & FIRST_TOKEN ? 1u : 0u) | (same & ~FIRST_TOKEN ? 2u : 0u);
-    if (lane >= count)
+    to.slot_to_unique[lane] = mine.place;
+    if (mine.leader == lane)
+        to.unique[mine.place] = mine.expert, to.masks[mine.place] = (mine.same & FIRST_TOKEN ? 1 : 0) | (mine.same & ~FIRST_TOKEN ? 2 : 0);
+    if (lane >= mine.count)
         to.unique[lane] = NONE, to.masks[lane] = 0;
     if (lane == 0)
-        *to.count = count;
+        *to.count = mine.count;
 }
 
-static __device__ __forceinline__ void emit(const int *ids, const int *staged, const table &to, int lane)
+static __device__ __forceinline__ void emit(const int *routes, const table &to, int lane)
 {
-#if EMITTER == SERIAL
-    if (lane == 0)
-        emit_serially(ids, to);
-#elif EMITTER == TWELVE_LANES
-    emit_by_lanes(ids, to, lane);
-#elif EMITTER == LOCAL_STAGING
-    emit_by_lanes(staged, to, lane);
-#elif EMITTER == STAGING_BALLOT
-    emit_by_ballot(staged, to, lane);
-#elif EMITTER == 5
-    emit_by_compare(staged, to, lane);
-#endif
+    if (EMITTER == SHELL)
+        return;
+    int expert[ROUTES];
+    if (EMITTER == SERIAL && lane > 0)
+        return;
+    load_routes(routes, expert);
+    if (EMITTER == SERIAL)
+        emit_serially(expert, to);
+    else
+        store_entry(EMITTER == STAGING_BALLOT ? entry_by_ballot(expert, lane) : entry_alone(expert, lane), to, lane);
 }
 
 static __device__ __forceinline__ void route(const float *logits, float *weights, int *ids, const table &to)
 {
     __shared__ __align__(16) int staged[ROUTES];
-    int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, token = blockIdx.x * BLOCK_TOKENS + warp;
-    if (warp < BLOCK_TOKENS) {
-        int expert[SLOTS];
-        float chosen[SLOTS];
-        choose(logits + token * EXPERTS, lane, expert, chosen);
-        int own = lanes_value(expert, lane);
-#if EMITTER >= LOCAL_STAGING
-        if (lane < SLOTS)
-            staged[token * SLOTS + lane] = own;
-#endif
-        if (lane < SLOTS)
-            ids[token * SLOTS + lane] = own;
-#if SHELL || EMITTER != NO_TABLE
+    int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
+    if (EMITTER != NO_TABLE && warp == TOKENS) {
         __syncthreads();
-#endif
-#if EMIT_WARP == 0 && ORDER == 1
-        if (warp == 0)
-            emit(ids, staged, to, lane);
-#endif
-        if (lane < SLOTS)
-            weights[token * SLOTS + lane] = weight_of(chosen, lane);
-#if EMIT_WARP == 0 && ORDER == 0
-        if (warp == 0)
-            emit(ids, staged, to, lane);
-#endif
+        emit(STAGED ? staged : ids, to, lane);
+        return;
     }
-#if EMIT_WARP == 2
-    else {
+    int expert[SLOTS], slot = warp * SLOTS + lane;
+    float chosen[SLOTS];
+    choose(logits + warp * EXPERTS, lane, expert, chosen);
+    int own = lanes_value(expert, lane);
+    if (lane < SLOTS) {
+        if (STAGED)
+            staged[slot] = own;
+        ids[slot] = own;
+    }
+    if (EMITTER != NO_TABLE)
         __syncthreads();
-        emit(ids, staged, to, lane);
-    }
-#endif
+    if (lane < SLOTS)
+        weights[slot] = weight_of(chosen, lane);
 }
 
 #define ROUTER(NAME)                                                                                                                       \
-    extern "C" __global__ void __launch_bounds__(LANES * (BLOCK_TOKENS + (EMIT_WARP == 2)), 1)                                                                 \
-        NAME(const float *logits, float *weights, int *ids, int *unique, unsigned *masks, int *slot_to_unique, int *count, int layer)     \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1)                                                                              \
+        NAME(const float *logits, float *weights, int *ids, int *unique, int *masks, int *slot_to_unique, int *count, int layer)          \
     {                                                                                                                                      \
         int at = layer * ROUTES;                                                                                                           \
         route(logits + layer * TOKENS * EXPERTS, weights + at, ids + at, table{unique + at, masks + at, slot_to_unique + at, count + layer}); \
