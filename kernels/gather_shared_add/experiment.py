@@ -1,5 +1,7 @@
 """A cycle of 43 layers for two decode tokens: routes to rows, their weighted sum, the shared expert's row; README.md has the contract."""
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -51,7 +53,7 @@ def rows_of(ids: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32
         local = [(int(expert), route) for route, expert in enumerate(chosen) if 0 <= expert < LOCAL_EXPERTS]
         for row, (_, route) in enumerate(sorted(local)):
             rows[layer, route] = row
-        first[layer] = [sum(expert < limit for expert, _ in local) for limit in range(LOCAL_EXPERTS + 1)]
+        first[layer] = np.searchsorted(sorted(expert for expert, _ in local), np.arange(LOCAL_EXPERTS + 1))
     return rows.reshape(-1, TOKENS, SLOTS), first
 
 
@@ -162,6 +164,65 @@ def _call(arm: Arm, suffix: str, args: tuple[Any, ...]) -> KernelCall:
 def _floor(arm: Arm) -> list[KernelCall]:
     """Empty launches of one layer, on the grids of remap, gather and add."""
     return [_call(arm, "", ()) for _ in range(FLOOR_LAUNCHES[arm.name])]
+
+
+@functools.cache
+def _compiled_layer() -> Any:
+    """Compile one layer of the same composition, once a process."""
+    import torch  # noqa: PLC0415 - peer processes alone have it
+    from torch._inductor import config  # noqa: PLC0415 - where the rounding of the compiler's own fusions is set
+
+    # The contract: what is rounded to bf16 stays so, and products are rounded before they are added.
+    config.emulate_precision_casts = True
+
+    def layer(ids: Any, weights: Any, rows: Any, shared: Any, *written: Any) -> None:
+        hidden, route_rows, offsets = written
+        expert = ids.reshape(ROUTES) - FIRST_EXPERT
+        local = (expert >= 0) & (expert < LOCAL_EXPERTS)
+        expert = torch.where(local, expert, LOCAL_EXPERTS)
+        at = torch.arange(ROUTES, device=ids.device)
+        before = (expert[None] < expert[:, None]) | ((expert[None] == expert[:, None]) & (at[None] < at[:, None]))
+        row = before.sum(1)
+        route_rows.copy_(torch.where(local, row, REMOTE).reshape(TOKENS, SLOTS))
+        offsets.copy_((expert[None] < torch.arange(LOCAL_EXPERTS + 1, device=ids.device)[:, None]).sum(1))
+        chosen = rows[torch.where(local, row, 0)].reshape(TOKENS, SLOTS, HIDDEN).float()
+        chosen = torch.where(local.reshape(TOKENS, SLOTS, 1), chosen, 0.0)
+        total = weights[:, 0, None] * chosen[:, 0]
+        for slot in range(1, SLOTS):
+            total = total + weights[:, slot, None] * chosen[:, slot]
+        hidden.copy_(total.to(torch.bfloat16) + shared)
+
+    return torch.compile(layer, dynamic=False)
+
+
+def call(arm: Arm, fixture: Fixture, buffers: dict[str, Any], stream: int) -> Callable[[], None]:
+    """Let PyTorch's compiler make one layer of the same contract, and run it 43 times; it writes the declared outputs."""
+    import torch  # noqa: PLC0415 - peer processes alone have it
+
+    del arm, fixture, stream
+
+    def tensor(array: Any) -> Any:
+        return torch.as_tensor(array, device="cuda")
+
+    def bf16(array: Any) -> Any:
+        return tensor(array.view("int16")).view(torch.bfloat16)
+
+    rows, above, layers = bf16(buffers["rows"]), bf16(buffers["shared"]), []
+    for layer in range(LAYERS):
+        written = bf16(buffers["hidden"][layer])
+        places = (tensor(buffers[name][layer]) for name in ("route_rows", "offsets"))
+        layers.append((tensor(buffers["ids"][layer]), tensor(buffers["weights"][layer]), rows, above, written, *places))
+        above = written
+    compiled = _compiled_layer()
+    compiled(
+        *layers[1]
+    )  # first, since its part of ``offsets`` begins at no multiple of 16 bytes: else the others would be copied
+
+    def launch() -> None:
+        for tensors in layers:
+            compiled(*tensors)
+
+    return launch
 
 
 def bytes_and_flops(fixture: Fixture) -> tuple[int, int]:

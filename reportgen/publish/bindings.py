@@ -17,6 +17,7 @@ from reportgen.publish import (
     answers,
     bandwidth,
     gate_tables,
+    gate_values,
     lookup,
     record_files,
     statements,
@@ -28,7 +29,7 @@ from reportgen.publish import (
     wording,
 )
 from reportgen.publish.claims import Claims
-from reportgen.publish.figures import figures
+from reportgen.publish.figures import figures, savings_figure
 from reportgen.publish.library import Library, root_of
 from reportgen.publish.markdown import SourcePage, calling_line
 from reportgen.publish.page_records import PageRecords, Where
@@ -80,6 +81,8 @@ class Bindings(PageRecords):
             "experiment": self.experiment,
             "table": self.table,
             "chart": self.chart,
+            "saving": self.saving,
+            "savings_chart": self.savings_chart,
             "downloads": self.downloads,
             "link": self.link,
             "stated": self.stated,
@@ -205,7 +208,7 @@ class Bindings(PageRecords):
         }
 
     def table(self, kind: str, experiment: str | None = None, where: Where | None = None, **named: Any) -> Markup:
-        """Show tables of one kind, one a slice; ``bandwidth`` takes ``ceiling``, a record, and ``at``, a fixture of it."""
+        """Show tables of one kind, one a slice; ``bandwidth`` takes ``ceiling``, a record, and ``at``, a fixture of it; those of gates a ``unit``."""
         record = self._record(experiment)
         if kind == "bandwidth":
             return self._bandwidth(record, where or {}, **named)
@@ -213,7 +216,8 @@ class Bindings(PageRecords):
             return self._theme.table(study_tables.KINDS[kind](record, self._root + record.address))
         slices = lookup.matching_slices(record, where or {})
         if kind in gate_tables.KINDS:
-            return Markup("\n").join(self._theme.table(table) for table in gate_tables.build(kind, record, slices))
+            built = gate_tables.build(kind, record, slices, **named)
+            return Markup("\n").join(self._theme.table(table) for table in built)
         built = tables.build(kind, record, slices, self._root + record.address)
         return Markup("\n").join(self._theme.table(table) for table in built)
 
@@ -221,6 +225,31 @@ class Bindings(PageRecords):
         reached = bandwidth.ceiling_of(self._record(ceiling), at, record.devices)
         found = [bandwidth.table(record, piece, reached) for piece in lookup.matching_slices(record, where)]
         return Markup("\n").join(self._theme.table(table) for table in found)
+
+    def savings_chart(
+        self, gate: str, experiment: str | None = None, where: Where | None = None, unit: str = ""
+    ) -> Markup:
+        """Show what every arm of a gate saves on every fixture, as bars against what the gate asks."""
+        record, place = self._record(experiment), (self._library, self._root)
+        slices = lookup.matching_slices(record, where or {})
+        drawn = [savings_figure(record, piece, gate, unit, place) for piece in slices]
+        return Markup("\n").join(self._theme.figure(figure) for figure in drawn)
+
+    def saving(  # noqa: PLR0913 - each a keyword that a page may say
+        self,
+        gate: str,
+        arm: str,
+        figure: str = "estimate",
+        *,
+        at: Where | None = None,
+        unit: str = "",
+        experiment: str | None = None,
+    ) -> Markup:
+        """Say what a gate found of an arm: on the fixture ``at``, else on the one that decides."""
+        record, asked = self._record(experiment), gate_values.Asked(gate, arm, at or {})
+        found, value = gate_values.find(record, asked), gate_values.value_of(record, asked, figure)
+        anchor = gate_values.savings_anchor(found) if asked.at else gate_values.gate_anchor(found)
+        return self._figure(record, anchor, value, wording.saving(value, found.quantity, unit))
 
     def chart(
         self, kind: str, experiment: str | None = None, where: Where | None = None, vs: str | None = None

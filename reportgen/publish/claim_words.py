@@ -9,7 +9,7 @@ from typing import Any
 
 from reportgen.errors import InputError
 from reportgen.model.result import GateOutcome, GateResult, PointVerdict, Promotion, Reason, Verdict
-from reportgen.publish import lookup, study_values
+from reportgen.publish import gate_values, lookup, study_values
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import SourcePage
 from reportgen.publish.page_records import PageRecords, Where
@@ -41,6 +41,7 @@ DOMAINS: Mapping[str, Sequence[Any]] = {
     "gate": _each(GateOutcome),
     "gates": _lists(GateOutcome),
     "bands": BANDS,
+    "saving": NUMBERS,
     "change": NUMBERS,
     "floor": NUMBERS,
     "margin": NUMBERS,
@@ -157,6 +158,12 @@ class ClaimWords(PageRecords):
         """Give the bands of a gate: [verdict, first point, last point] each, in the order of the axis."""
         found = self._gates(name, arm, where, experiment)
         return [[band.verdict.value, band.first, band.last] for gate in found for band in gate.bands]
+
+    def saving(
+        self, gate: str, arm: str, figure: str = "estimate", at: Where | None = None, experiment: str | None = None
+    ) -> float:
+        """Give what a gate found of an arm in its own unit, ns or a share: on the fixture ``at``, else on the one that decides."""
+        return gate_values.value_of(self._record(experiment), gate_values.Asked(gate, arm, at or {}), figure)
 
     def _gates(
         self, name: str | None, arm: str | None, where: Where | None, experiment: str | None

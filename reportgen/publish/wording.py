@@ -6,8 +6,9 @@ Nothing here decides: verdicts come from the analysis, this module only names th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from reportgen.errors import InputError
 from reportgen.model.record import Manifest
 from reportgen.model.result import ComparisonResult, GateOutcome, GateResult, Promotion, Reason, Verdict
 from reportgen.units import BYTES_PER_KIB, BYTES_PER_MIB, NS_PER_MS, NS_PER_S, NS_PER_US
@@ -159,6 +160,34 @@ def time(duration_ns: float | None, *, plain: bool = False) -> str:
         if duration_ns >= unit_ns:
             return f"{_four_digits(duration_ns / unit_ns)} {unit}"
     return f"{_four_digits(duration_ns)} ns"
+
+
+UNITS_NS: Mapping[str, int] = {"ns": 1, "us": NS_PER_US, "ms": NS_PER_MS, "s": NS_PER_S}
+
+
+def saving(value: float | None, quantity: str, unit: str = "") -> str:
+    """Say what a gate's arm saves: a share of the baseline's time, or a duration, which is in ``unit`` where one is named.
+
+    Raises
+    ------
+    InputError
+        A unit that is not known; the line lists those that are.
+    """
+    if unit and unit not in UNITS_NS:
+        raise InputError(f"no unit {unit!r} of time", remedy=f"units are: {', '.join(UNITS_NS)}")
+    if value is None:
+        return NOT_COMPUTED
+    if quantity != "saved_ns":
+        return percent(value, decimals=2)
+    sign = MINUS if value < 0 else ""
+    if not unit:
+        return sign + time(abs(value))
+    return f"{sign}{abs(value) / UNITS_NS[unit]:.4f} {unit_name(unit)}"
+
+
+def unit_name(unit: str) -> str:
+    """Write a unit of time as pages do."""
+    return "\N{MICRO SIGN}s" if unit == "us" else unit
 
 
 def _four_digits(value: float) -> str:
