@@ -14,6 +14,7 @@ from reportgen.measure.channel import Channel
 from reportgen.measure.description import Description, Shapes
 from reportgen.measure.job import Job
 from reportgen.measure.references import References, sha256
+from reportgen.measure.steps import at_step
 
 Slots = tuple[Slot, ...]
 
@@ -67,10 +68,10 @@ class Rig:
         return hashlib.sha256(json.dumps(self.session.addresses()).encode()).hexdigest()
 
     def launches(self, fixture: str) -> int:
-        """Count the launches of a graph: at least as many as experiment or protocol ask for, and every set equally often."""
+        """Count the launches of a graph: at least as many as experiment or protocol ask for, and every step on every set equally often."""
         shapes = self.shapes[fixture]
-        wanted = shapes.launches or self.job.launches_per_graph
-        return shapes.sets * -(-wanted // shapes.sets)
+        wanted, turn = shapes.launches or self.job.launches_per_graph, shapes.sets * shapes.steps
+        return turn * -(-wanted // turn)
 
     def input_slots(self, fixture: str) -> Slots:
         """Input buffers of every set of a fixture."""
@@ -117,11 +118,15 @@ class Rig:
 
     def single(self, fixture: str, arm: str) -> GraphSpec:
         """Tell one execution of the operation on the first set."""
-        return GraphSpec(arm, fixture, (Launch(0, self._calls(fixture, arm)),))
+        return GraphSpec(arm, fixture, (Launch(0, at_step(self._calls(fixture, arm), 0)),))
 
     def _spec(self, fixture: str, arm: str) -> GraphSpec:
-        sets, calls = self.shapes[fixture].sets, self._calls(fixture, arm)
-        launches = tuple(Launch(index % sets, calls) for index in range(self.launches(fixture)))
+        shapes, calls = self.shapes[fixture], self._calls(fixture, arm)
+        steps = [at_step(calls, step) for step in range(shapes.steps)]
+        launches = tuple(
+            Launch(index % shapes.sets, steps[index // shapes.sets % shapes.steps])
+            for index in range(self.launches(fixture))
+        )
         return GraphSpec(arm, fixture, launches)
 
     def _calls(self, fixture: str, arm: str) -> tuple[KernelCall, ...]:
