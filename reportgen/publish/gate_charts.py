@@ -64,9 +64,10 @@ def savings(record: RecordView, piece: Slice, gate: str, unit: str = "") -> Savi
             f"{record.name} has no savings by fixture of gate {gate!r} in {piece.name}",
             remedy="name a gate of kind every_fixture",
         )
-    first, (factor, said) = found[0], _scale(found[0], unit)
-    groups = [_group(one, piece, factor) for one in found]
+    first = found[0]
     asked = wording.saving(first.threshold, first.quantity, unit)
+    factor, said = _scale(first, unit)
+    groups = [_group(one, piece, factor) for one in found]
     told = [
         f"{one.arm}: {wording.GATES[one.outcome]}, least {wording.saving(one.estimate, one.quantity, unit)}"
         for one in found
