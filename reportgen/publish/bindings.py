@@ -13,6 +13,7 @@ import msgspec
 from markupsafe import Markup, escape
 
 from reportgen.errors import InputError
+from reportgen.model.result import GateResult
 from reportgen.publish import (
     answers,
     bandwidth,
@@ -25,11 +26,13 @@ from reportgen.publish import (
     study_figures,
     study_tables,
     study_values,
+    sums,
     tables,
     wording,
 )
 from reportgen.publish.claims import Claims
-from reportgen.publish.figures import figures, savings_figure
+from reportgen.publish.context import Table
+from reportgen.publish.figures import SAVINGS, figures, savings_figure
 from reportgen.publish.library import Library, root_of
 from reportgen.publish.markdown import SourcePage, calling_line
 from reportgen.publish.page_records import PageRecords, Where
@@ -50,6 +53,7 @@ class Bindings(PageRecords):
         self._theme = theme
         self._root = root_of(page.front.address)
         self.problems: list[Problem] = []
+        self._sums = sums.Sums()
         self._claims = Claims(page, library, self._plain())
         self.used.update(self._claims.used)
 
@@ -64,6 +68,11 @@ class Bindings(PageRecords):
         """The claims that the page makes."""
         return self._claims
 
+    @property
+    def sums(self) -> tuple[Table, ...]:
+        """The derivations of the sums and products that were asked for."""
+        return tuple(self._sums.tables)
+
     def _plain(self) -> dict[str, Callable[..., Any]]:
         """Every binding that the sentence of a claim may use."""
         return {
@@ -76,13 +85,16 @@ class Bindings(PageRecords):
             "fact": self.fact,
             "floor": self.floor,
             "margin": self.margin,
+            "time": self.time,
+            "gate": self.gate,
+            "sum_of": self.sum_of,
+            "product_of": self.product_of,
             "study": self.study,
             "protocol": self.protocol,
             "experiment": self.experiment,
             "table": self.table,
             "chart": self.chart,
             "saving": self.saving,
-            "savings_chart": self.savings_chart,
             "downloads": self.downloads,
             "link": self.link,
             "stated": self.stated,
@@ -109,7 +121,7 @@ class Bindings(PageRecords):
         value = getattr(found, figure)
         if value is None:
             raise InputError(f"{found.arm} against {found.baseline} is {found.verdict.value}: it has no {figure}")
-        return self._figure(record, lookup.comparison_anchor(found), value, wording.change(value))
+        return self._figure(record, lookup.comparison_anchor(found), value, wording.change(value), sums.RATIO)
 
     def interval(self, arm: str, vs: str = "incumbent", where: Where | None = None) -> Markup:
         """Say a decision interval as two changes in time."""
@@ -146,7 +158,7 @@ class Bindings(PageRecords):
         if what not in COUNTS:
             raise InputError(f"no count of {what!r}", remedy=f"counts are: {', '.join(sorted(COUNTS))}")
         value = COUNTS[what](record)
-        return self._figure(record, f"count-{what}", value, wording.count(value))
+        return self._figure(record, f"count-{what}", value, wording.count(value), sums.COUNT)
 
     def fact(self, what: str, experiment: str | None = None) -> Markup:
         """Say a fact of the record, such as its device or date."""
@@ -174,6 +186,38 @@ class Bindings(PageRecords):
             raise InputError(f"no null arm of {record.name} is valid in {piece.name}")
         value = max(record.result.smallest_effect, line.floor)
         return self._figure(record, lookup.noise_anchor(line), value, wording.share(value))
+
+    def time(self, arm: str, at: Where, device: str | None = None) -> Markup:
+        """Say the median time of an arm per launch on the one fixture with the values ``at``; ``device`` is an id or a model."""
+        record, name = self._arm(arm)
+        found = lookup.time_of(record, name, at, device)
+        anchor = lookup.time_anchor(found.fixture, found.device)
+        return self._figure(record, anchor, found.median_ns, wording.time(found.median_ns), sums.TIME)
+
+    def gate(  # noqa: PLR0913 - each a keyword that a page may say
+        self,
+        name: str,
+        arm: str | None = None,
+        where: Where | None = None,
+        figure: str = "estimate",
+        *,
+        unit: str = "",
+        experiment: str | None = None,
+    ) -> Markup:
+        """Say a figure of a gate in its own quantity: estimate, end, threshold; of a ceiling also saved, low, cost, cost_high."""
+        found = self._gates(name, arm, where, experiment)
+        if len(found) != 1:
+            raise InputError(f"gate {name!r} is asked {len(found)} times there", remedy="name an arm and a slice")
+        record, value = self._record(experiment), gate_tables.figure_of(found[0], figure)
+        return self._gate_figure(record, gate_tables.gate_anchor(found[0]), found[0], value, unit)
+
+    def sum_of(self, title: str, *lines: Any) -> Markup:
+        """Say a sum of figures; each line is (words, figure) or (words, figure, factor)."""
+        return self._sums.sum_of(title, lines)
+
+    def product_of(self, title: str, *lines: Any) -> Markup:
+        """Say a product of figures and numbers; lines as in a sum."""
+        return self._sums.product_of(title, lines)
 
     def study(  # noqa: PLR0913 - each a keyword that a page may say
         self,
@@ -226,40 +270,31 @@ class Bindings(PageRecords):
         found = [bandwidth.table(record, piece, reached) for piece in lookup.matching_slices(record, where)]
         return Markup("\n").join(self._theme.table(table) for table in found)
 
-    def savings_chart(
-        self, gate: str, experiment: str | None = None, where: Where | None = None, unit: str = ""
-    ) -> Markup:
-        """Show what every arm of a gate saves on every fixture, as bars against what the gate asks."""
-        record, place = self._record(experiment), (self._library, self._root)
-        slices = lookup.matching_slices(record, where or {})
-        drawn = [savings_figure(record, piece, gate, unit, place) for piece in slices]
-        return Markup("\n").join(self._theme.figure(figure) for figure in drawn)
-
     def saving(  # noqa: PLR0913 - each a keyword that a page may say
-        self,
-        gate: str,
-        arm: str,
-        figure: str = "estimate",
-        *,
-        at: Where | None = None,
-        unit: str = "",
-        experiment: str | None = None,
+        self, gate: str, arm: str, at: Where, figure: str = "estimate", *, unit: str = "", experiment: str | None = None
     ) -> Markup:
-        """Say what a gate found of an arm: on the fixture ``at``, else on the one that decides."""
-        record, asked = self._record(experiment), gate_values.Asked(gate, arm, at or {})
-        found, value = gate_values.find(record, asked), gate_values.value_of(record, asked, figure)
-        anchor = gate_values.savings_anchor(found) if asked.at else gate_values.gate_anchor(found)
-        return self._figure(record, anchor, value, wording.saving(value, found.quantity, unit))
+        """Say what an arm saves on one fixture, by the gate that asked: estimate, low or high."""
+        record, found = self._record(experiment), self._gates(gate, arm, None, experiment)
+        saved = gate_values.saved_on(record, found, at)
+        return self._gate_figure(record, gate_values.savings_anchor(saved.gate), saved.gate, saved.figure(figure), unit)
 
     def chart(
-        self, kind: str, experiment: str | None = None, where: Where | None = None, vs: str | None = None
+        self,
+        kind: str,
+        experiment: str | None = None,
+        where: Where | None = None,
+        vs: str | None = None,
+        **named: Any,
     ) -> Markup:
-        """Show charts of one kind, one a slice and baseline (or the baseline that ``vs`` names)."""
-        record = self._record(experiment)
+        """Show charts of one kind, one a slice and baseline (or the baseline that ``vs`` names); ``savings`` takes a ``gate`` and a ``unit``."""
+        record, place = self._record(experiment), (self._library, self._root)
         if kind in study_charts.KINDS:
-            return self._theme.figure(study_figures.figure_of(kind, record, (self._library, self._root)))
+            return self._theme.figure(study_figures.figure_of(kind, record, place))
         slices = lookup.matching_slices(record, where or {})
-        drawn = figures(kind, record, slices, vs, (self._library, self._root))
+        if kind == SAVINGS:
+            drawn = [savings_figure(record, piece, place, **named) for piece in slices]
+        else:
+            drawn = figures(kind, record, slices, vs, place)
         return Markup("\n").join(self._theme.figure(figure) for figure in drawn)
 
     def downloads(self, experiment: str | None = None) -> Markup:
@@ -281,10 +316,13 @@ class Bindings(PageRecords):
         """Say a figure that others published, with its source."""
         return statements.published(self._library.site, dataset, row, column)
 
-    def _figure(self, record: RecordView, anchor: str, value: float | str, text: str) -> Markup:
-        return Markup('<a class="number" href="{}"><data value="{}">{}</data></a>').format(
-            self._href(record, anchor), value if isinstance(value, str) else repr(value), text
-        )
+    def _gate_figure(self, record: RecordView, anchor: str, gate: GateResult, value: float, unit: str) -> Markup:
+        kind = sums.TIME if gate.quantity == gate_tables.SAVED_NS else sums.SAVED
+        return self._figure(record, anchor, value, gate_tables.said(gate, value, unit), kind)
+
+    def _figure(self, record: RecordView, anchor: str, value: float | str, text: str, unit: str = "") -> Markup:
+        number = value if isinstance(value, int | float) else 0.0
+        return sums.figure_of(sums.Amount(number, unit, text, self._href(record, anchor)), value)
 
     def _href(self, record: RecordView, anchor: str) -> str:
         return f"{self._root}{record.address}#{anchor}"

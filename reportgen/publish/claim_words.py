@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reportgen.errors import InputError
-from reportgen.model.result import GateOutcome, GateResult, PointVerdict, Promotion, Reason, Verdict
+from reportgen.model.result import GateOutcome, PointVerdict, Promotion, Reason, Verdict
 from reportgen.publish import gate_values, lookup, study_values
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import SourcePage
@@ -159,26 +159,10 @@ class ClaimWords(PageRecords):
         found = self._gates(name, arm, where, experiment)
         return [[band.verdict.value, band.first, band.last] for gate in found for band in gate.bands]
 
-    def saving(
-        self, gate: str, arm: str, figure: str = "estimate", at: Where | None = None, experiment: str | None = None
-    ) -> float:
-        """Give what a gate found of an arm in its own unit, ns or a share: on the fixture ``at``, else on the one that decides."""
-        return gate_values.value_of(self._record(experiment), gate_values.Asked(gate, arm, at or {}), figure)
-
-    def _gates(
-        self, name: str | None, arm: str | None, where: Where | None, experiment: str | None
-    ) -> list[GateResult]:
-        record = self._record(experiment)
-        pieces = {piece.name for piece in lookup.matching_slices(record, where or {})}
-        found = [
-            gate
-            for gate in record.result.gates
-            if name in (None, gate.name) and arm in (None, gate.arm) and gate.slice in pieces
-        ]
-        if not found:
-            known = ", ".join(sorted({gate.name for gate in record.result.gates})) or "none"
-            raise InputError(f"{record.name} has no such gate there", remedy=f"its gates are: {known}")
-        return found
+    def saving(self, gate: str, arm: str, at: Where, figure: str = "estimate", experiment: str | None = None) -> float:
+        """Give what an arm saves on one fixture in the gate's own unit, ns or a share: estimate, low or high."""
+        found = self._gates(gate, arm, None, experiment)
+        return gate_values.saved_on(self._record(experiment), found, at).figure(figure)
 
     def count(self, what: str, experiment: str | None = None) -> int:
         """Give a count of the record."""

@@ -12,6 +12,7 @@ from reportgen.publish.library import Library, svg_markup
 from reportgen.publish.tables import code, figure, verdict_cell
 from reportgen.publish.view import RecordView
 
+SAVINGS = "savings"
 CAPTIONS = {
     "ratios": "Bar: decision interval. Dot: estimate. Upright stroke: headline.",
     "fixtures": "One ring a fixture and device. Upright stroke: headline. The range stands at the right.",
@@ -40,7 +41,9 @@ def figures(
     ]
 
 
-def savings_figure(record: RecordView, piece: Slice, gate: str, unit: str, place: tuple[Library, str]) -> Figure:
+def savings_figure(
+    record: RecordView, piece: Slice, place: tuple[Library, str], *, gate: str = "", unit: str = ""
+) -> Figure:
     """Build the chart of what every arm of a gate saves on every fixture, its numbers beside it.
 
     Raises
@@ -69,11 +72,11 @@ def _figure(
         caption=f"{chart.title}. {CAPTIONS[kind]}",
         svg=svg_markup(library.draw(chart)),
         href=f"{root}figures/{chart.anchor}.svg",
-        table=_numbers(found, f"{root}{record.address}", baseline) if kind == "ratios" else None,
+        table=_numbers(found, f"{root}{record.address}") if kind == "ratios" else None,
     )
 
 
-def _numbers(found: Sequence[ComparisonResult], page: str, baseline: str) -> Table:
+def _numbers(found: Sequence[ComparisonResult], page: str) -> Table:
     rows = tuple(
         Row(
             code(one.arm),
@@ -92,4 +95,5 @@ def _numbers(found: Sequence[ComparisonResult], page: str, baseline: str) -> Tab
         Column("interval", figure=True),
         Column("verdict"),
     )
-    return Table(caption=f"The same numbers, against {baseline}", stub="Arm", columns=columns, rows=rows)
+    caption = f"The same numbers, against {found[0].baseline}, {wording.slice_name(found[0].slice)}"
+    return Table(caption=caption, stub="Arm", columns=columns, rows=rows)

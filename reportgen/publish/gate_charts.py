@@ -8,6 +8,7 @@ from reportgen.errors import InputError
 from reportgen.model.plan import Slice
 from reportgen.model.result import GateOutcome, GateResult
 from reportgen.publish import lookup, wording
+from reportgen.publish.gate_tables import SAVED_NS, said
 from reportgen.publish.view import RecordView
 
 # Colours by outcome; the outcome itself stands beside the arm's name.
@@ -65,13 +66,10 @@ def savings(record: RecordView, piece: Slice, gate: str, unit: str = "") -> Savi
             remedy="name a gate of kind every_fixture",
         )
     first = found[0]
-    asked = wording.saving(first.threshold, first.quantity, unit)
-    factor, said = _scale(first, unit)
+    asked = said(first, first.threshold, unit)
+    factor, named = _scale(first, unit)
     groups = [_group(one, piece, factor) for one in found]
-    told = [
-        f"{one.arm}: {wording.GATES[one.outcome]}, least {wording.saving(one.estimate, one.quantity, unit)}"
-        for one in found
-    ]
+    told = [f"{one.arm}: {wording.GATES[one.outcome]}, least {said(one, one.estimate or 0.0, unit)}" for one in found]
     return SavingsChart(
         anchor=f"c-savings-{lookup.slug(record.name)}-{lookup.slug(piece.name)}-{lookup.slug(gate)}",
         title=f"Saved against {first.baseline}, {wording.slice_name(piece.name)}",
@@ -79,13 +77,13 @@ def savings(record: RecordView, piece: Slice, gate: str, unit: str = "") -> Savi
         groups=groups,
         line=first.threshold * factor,
         line_label=f"asked: {asked}",
-        unit=said,
+        unit=named,
     )
 
 
 def _scale(gate: GateResult, unit: str) -> tuple[float, str]:
     """Give the factor from the gate's unit to the chart's, and the chart's unit."""
-    if gate.quantity != "saved_ns":
+    if gate.quantity != SAVED_NS:
         return 100.0, "%"
     named = unit or "us"
     return 1 / wording.UNITS_NS[named], wording.unit_name(named)

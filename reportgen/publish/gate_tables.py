@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from reportgen.errors import InputError
 from reportgen.model.experiment import Gate
 from reportgen.model.plan import Slice
 from reportgen.model.result import BandPoint, GateResult
-from reportgen.publish import wording
+from reportgen.publish import lookup, wording
 from reportgen.publish.context import Cell, Column, Row, Table
-from reportgen.publish.gate_values import gate_anchor, savings_anchor
 from reportgen.publish.tables import NOTHING, code, figure, word
 from reportgen.publish.view import RecordView
+
+SAVED_NS = "saved_ns"
+
+
+def gate_anchor(gate: GateResult) -> str:
+    """Name the place on the record page where a gate's outcome stands."""
+    return f"g-{lookup.slug(gate.slice)}-{lookup.slug(gate.name)}-{lookup.slug(gate.arm)}"
 
 
 def gates(record: RecordView, piece: Slice, unit: str = "") -> Table:
@@ -41,8 +48,30 @@ def _standing(gate: GateResult) -> str:
     return "; ".join([*said, "younger than its data"] if gate.younger else said)
 
 
+def said(gate: GateResult, value: float, unit: str = "") -> str:
+    """Say a figure of a gate in its quantity: a share of the baseline's time, or a time (in ``unit`` where one is named)."""
+    return wording.saving(value, in_time=gate.quantity == SAVED_NS, unit=unit)
+
+
+def figure_of(gate: GateResult, name: str) -> float:
+    """Take a figure of a gate by name.
+
+    Raises
+    ------
+    InputError
+        It has none of that name, or could not be computed.
+    """
+    known = {"estimate": gate.estimate, "end": gate.end, "threshold": gate.threshold}
+    if gate.ceiling is not None:
+        known |= {key: getattr(gate.ceiling, key) for key in ("saved", "low", "cost", "cost_high")}
+    value = known.get(name)
+    if value is None:
+        raise InputError(f"gate {gate.name!r} of {gate.arm} has no {name!r}", remedy=f"figures are: {', '.join(known)}")
+    return value
+
+
 def _amount(gate: GateResult, value: float | None, unit: str) -> Cell:
-    return NOTHING if value is None else figure(wording.saving(value, gate.quantity, unit), value)
+    return NOTHING if value is None else figure(said(gate, value, unit), value)
 
 
 def _gate_cells(gate: GateResult, unit: str) -> tuple[Cell, ...]:
@@ -76,12 +105,12 @@ def _saving(gate: GateResult, place: int, unit: str) -> Row:
     cell = gate.cells[place]
     decides = (cell.fixture, cell.device) == (gate.fixture, gate.device)
     amounts = (_amount(gate, value, unit) for value in (cell.estimate, cell.low, cell.high))
-    said = word(f"decides: {wording.GATES[gate.outcome]}" if decides else "", tone="outcome" if decides else "")
+    outcome = word(f"decides: {wording.GATES[gate.outcome]}" if decides else "", tone="outcome" if decides else "")
     return Row(
         word(gate.name, note=gate.arm),
-        (code(wording.within(cell.fixture, gate.slice)), *amounts, code(cell.device), said),
+        (code(wording.within(cell.fixture, gate.slice)), *amounts, code(cell.device), outcome),
         first=place == 0,
-        anchor=savings_anchor(gate) if place == 0 else "",
+        anchor=f"s-{gate_anchor(gate)}" if place == 0 else "",
     )
 
 
@@ -132,7 +161,7 @@ def _sum(gate: GateResult, declared: Gate, unit: str) -> Sequence[Row]:
 
 
 def bands(record: RecordView, piece: Slice, unit: str = "") -> Table:
-    """Show every point of every band gate, and the bands they form; bands are about shares, which have no unit."""
+    """Show every point of every band gate, and the bands they form; they are about shares, which have no unit."""
     del unit
     found = [gate for gate in _asked(record, piece) if gate.points]
     rows = [_point(gate, point, first=place == 0) for gate in found for place, point in enumerate(gate.points)]

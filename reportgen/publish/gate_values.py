@@ -1,4 +1,4 @@
-"""Figures of gates for sentences and claims: what an arm saves, on which fixture, and what a ceiling leaves."""
+"""What an arm saves on one fixture, by the gate that asked: for sentences and claims."""
 
 from __future__ import annotations
 
@@ -7,80 +7,47 @@ from typing import Any, NamedTuple
 
 from reportgen.errors import InputError
 from reportgen.model.result import GateCell, GateResult
-from reportgen.publish import lookup
+from reportgen.publish.gate_tables import gate_anchor
 from reportgen.publish.view import RecordView
 
-OF_GATE = ("estimate", "end", "threshold")
-OF_CELL = ("estimate", "low", "high")
-OF_CEILING = ("saved", "low", "cost", "cost_high")
+FIGURES = ("estimate", "low", "high")
 
 
-class Asked(NamedTuple):
-    """A gate as a page names it: gate, arm, and the values of axes that pick a fixture (the deciding one, if there are none)."""
+class Saved(NamedTuple):
+    """A gate's outcome and its cell on one fixture; of several devices the one whose low end is least speaks."""
 
-    gate: str
-    arm: str
-    at: Mapping[str, Any]
+    gate: GateResult
+    cell: GateCell
 
+    def figure(self, name: str) -> float:
+        """Give a figure in the gate's own unit: nanoseconds, or a share.
 
-def find(record: RecordView, asked: Asked) -> GateResult:
-    """Find the outcome of a gate for an arm; of several slices the one that holds the fixture.
-
-    Raises
-    ------
-    InputError
-        No such gate or arm, or several slices.
-    """
-    found = [one for one in record.result.gates if (one.name, one.arm) == (asked.gate, asked.arm)]
-    if asked.at:
-        found = [one for one in found if _cells(record, one, asked.at)]
-    if len(found) != 1:
-        known = sorted({f"{one.name} of {one.arm}" for one in record.result.gates})
-        raise InputError(
-            f"{record.name} has {len(found)} outcomes of gate {asked.gate!r} for {asked.arm!r} there",
-            remedy=f"its gates are: {', '.join(known) or 'none'}",
-        )
-    return found[0]
+        Raises
+        ------
+        InputError
+            There is no such figure.
+        """
+        if name not in FIGURES:
+            raise InputError(f"a saving has no figure {name!r}", remedy=f"figures are: {', '.join(FIGURES)}")
+        return float(getattr(self.cell, name))
 
 
-def value_of(record: RecordView, asked: Asked, figure: str) -> float:
-    """Give one figure in the gate's own unit: nanoseconds, or a share.
-
-    Of a fixture measured on several devices the one that is surest of least speaks.
+def saved_on(record: RecordView, found: list[GateResult], at: Mapping[str, Any]) -> Saved:
+    """Find what an arm saves on the one fixture with the values ``at``, among the outcomes ``found`` of a gate.
 
     Raises
     ------
     InputError
-        The gate has no such figure, or it could not be computed.
+        No fixture has these values, or several have, or the gate holds no savings by fixture.
     """
-    gate = find(record, asked)
-    if asked.at:
-        cell = min(_cells(record, gate, asked.at), key=lambda one: one.low)
-        holder: Any = cell
-        known: tuple[str, ...] = OF_CELL
-    elif gate.ceiling is not None and figure in OF_CEILING:
-        holder, known = gate.ceiling, OF_CEILING
-    else:
-        holder, known = gate, OF_GATE
-    value = getattr(holder, figure, None) if figure in known else None
-    if value is None:
+    names = {one.name for one in record.plan.fixtures if all(one.values.get(key) == value for key, value in at.items())}
+    cells = [(gate, cell) for gate in found for cell in gate.cells if cell.fixture in names]
+    if len({(gate.arm, cell.fixture) for gate, cell in cells}) != 1:
         raise InputError(
-            f"gate {gate.name!r} of {gate.arm!r} ({gate.outcome.value}) has no figure {figure!r} there",
-            remedy=f"figures are: {', '.join([*known, *(OF_CEILING if gate.ceiling and not asked.at else ())])}",
+            f"{record.name} has {len(cells)} savings at {dict(at)} there",
+            remedy="name a gate of kind every_fixture, an arm and a value of every axis",
         )
-    return float(value)
-
-
-def _cells(record: RecordView, gate: GateResult, at: Mapping[str, Any]) -> list[GateCell]:
-    names = {
-        one.name for one in record.plan.fixtures if all(one.values.get(axis) == value for axis, value in at.items())
-    }
-    return [cell for cell in gate.cells if cell.fixture in names]
-
-
-def gate_anchor(gate: GateResult) -> str:
-    """Name the place on the record page where a gate's outcome stands."""
-    return f"g-{lookup.slug(gate.slice)}-{lookup.slug(gate.name)}-{lookup.slug(gate.arm)}"
+    return Saved(*min(cells, key=lambda both: both[1].low))
 
 
 def savings_anchor(gate: GateResult) -> str:

@@ -162,11 +162,21 @@ def time(duration_ns: float | None, *, plain: bool = False) -> str:
     return f"{_four_digits(duration_ns)} ns"
 
 
+def signed_time(duration_ns: float) -> str:
+    """Say a duration that may be negative, with a true minus sign."""
+    return (MINUS if duration_ns < 0 else "") + time(abs(duration_ns))
+
+
+def plain_number(value: float) -> str:
+    """Say a number as short as it is: ``43``, ``0.5``, with a true minus sign and thousands apart."""
+    return f"{value:,.10g}".replace("-", MINUS)
+
+
 UNITS_NS: Mapping[str, int] = {"ns": 1, "us": NS_PER_US, "ms": NS_PER_MS, "s": NS_PER_S}
 
 
-def saving(value: float | None, quantity: str, unit: str = "") -> str:
-    """Say what a gate's arm saves: a share of the baseline's time, or a duration, which is in ``unit`` where one is named.
+def saving(value: float, *, in_time: bool, unit: str = "") -> str:
+    """Say what an arm saves: a share of the baseline's time, or a duration, which is in ``unit`` where one is named.
 
     Raises
     ------
@@ -175,14 +185,9 @@ def saving(value: float | None, quantity: str, unit: str = "") -> str:
     """
     if unit and unit not in UNITS_NS:
         raise InputError(f"no unit {unit!r} of time", remedy=f"units are: {', '.join(UNITS_NS)}")
-    if value is None:
-        return NOT_COMPUTED
-    if quantity != "saved_ns":
+    if not in_time:
         return percent(value, decimals=2)
-    sign = MINUS if value < 0 else ""
-    if not unit:
-        return sign + time(abs(value))
-    return f"{sign}{abs(value) / UNITS_NS[unit]:.4f} {unit_name(unit)}"
+    return f"{number(value / UNITS_NS[unit], decimals=4)} {unit_name(unit)}" if unit else signed_time(value)
 
 
 def unit_name(unit: str) -> str:

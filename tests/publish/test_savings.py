@@ -12,9 +12,9 @@ from reportgen.archive.load import list_attempts
 from reportgen.archive.select import records
 from reportgen.errors import InputError
 from reportgen.model.experiment import Gate, GateKind
-from reportgen.publish import charts, gate_charts, gate_drawing, gate_tables, gate_values, lookup, wording
+from reportgen.publish import charts, gate_charts, gate_drawing, gate_tables, lookup, wording
 from reportgen.publish.claim_words import ClaimWords
-from reportgen.publish.gate_values import Asked
+from reportgen.publish.gate_values import saved_on
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import SourcePage
 from reportgen.publish.view import RecordView
@@ -54,15 +54,18 @@ def test_the_table_has_a_row_a_fixture_and_marks_the_one_that_decides(shown: Rec
 
 
 def test_a_saving_is_found_by_gate_arm_and_fixture(shown: RecordView) -> None:
-    """In the gate's own unit; without a fixture it is that of the deciding one, and then only in a slice of its own."""
+    """In the gate's own unit; what picks no fixture or several is refused, and so is a figure that it has not."""
     at = {"cache": "same-set", "rows": 256}
+    times, shares = (
+        [one for one in shown.result.gates if (one.name, one.arm) == (name, "candidate")] for name in ("each", "share")
+    )
 
-    assert 10_000 == gate_values.value_of(shown, Asked("each", "candidate", at), "low")
-    assert 0.05 == pytest.approx(gate_values.value_of(shown, Asked("share", "candidate", at), "estimate"))
-    with pytest.raises(InputError, match=r"has 2 outcomes of gate 'each' for 'candidate' there"):
-        gate_values.find(shown, Asked("each", "candidate", {}))
-    with pytest.raises(InputError, match=r"has no figure 'end' there; figures are: estimate, low, high"):
-        gate_values.value_of(shown, Asked("each", "candidate", at), "end")
+    assert 10_000 == saved_on(shown, times, at).figure("low")
+    assert 0.05 == pytest.approx(saved_on(shown, shares, at).figure("estimate"))
+    with pytest.raises(InputError, match=r"has 2 savings at \{'rows': 256\} there"):
+        saved_on(shown, times, {"rows": 256})
+    with pytest.raises(InputError, match=r"has no figure 'end'; figures are: estimate, low, high"):
+        saved_on(shown, times, at).figure("end")
 
 
 def test_claims_know_the_word(shown: RecordView) -> None:
@@ -80,7 +83,8 @@ def test_bars_stand_against_the_gates_line(shown: RecordView, gate: str, unit: s
     """A group an arm, a bar a fixture, one of them deciding; the line is the threshold in the chart's unit."""
     chart = gate_charts.savings(shown, lookup.slices(shown)[0], gate, unit)
 
-    assert (line, said) == (pytest.approx(chart.line), chart.unit)
+    assert said == chart.unit
+    assert line == pytest.approx(chart.line)
     assert [1] * len(chart.groups) == [sum(row.decides for row in group.rows) for group in chart.groups]
     assert all(row.low <= row.estimate <= row.high for group in chart.groups for row in group.rows)
 
@@ -105,4 +109,4 @@ def test_what_cannot_be_shown_is_told(shown: RecordView) -> None:
         gate_charts.savings(shown, piece, "nowhere")
     with pytest.raises(InputError, match="no unit 'fortnight' of time"):
         gate_charts.savings(shown, piece, "each", "fortnight")
-    assert ("−2.000 ns", "−2.00%") == (wording.saving(-2, "saved_ns"), wording.saving(-0.02, "ratio"))
+    assert ("−2.000 ns", "−2.00%") == (wording.saving(-2, in_time=True), wording.saving(-0.02, in_time=False))
