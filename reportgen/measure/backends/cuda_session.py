@@ -18,10 +18,11 @@ import numpy as np
 
 from reportgen.calls import Buffer, KernelCall
 from reportgen.errors import InputError, ReportgenError, WorkerError
-from reportgen.measure.backends.cuda_arguments import exact, function_attributes
+from reportgen.measure.backends.cuda_arguments import exact, function_attributes, is_programmatic
 from reportgen.measure.backends.cuda_bulk import Bulk
 from reportgen.measure.backends.cuda_clock import wake
 from reportgen.measure.backends.cuda_execution import CudaExecution, PreparedCall
+from reportgen.measure.backends.cuda_programmatic import launch_programmatically
 from reportgen.measure.backends.nvml import Gpu, open_nvml
 from reportgen.measure.backends.session import Allocation, Array, BatchTime, Bytes, GraphSpec, Module, Readings, Slot
 from reportgen.measure.job import Job
@@ -142,7 +143,10 @@ class CudaSession:
                 InputError,
                 "correct what kernels() returns",
             ):
-                function(call.grid, call.block, arguments, shared_mem=call.shared_bytes, stream=self._stream)
+                if is_programmatic(call):
+                    launch_programmatically(function.ptr, call, arguments, self._stream.ptr)
+                else:
+                    function(call.grid, call.block, arguments, shared_mem=call.shared_bytes, stream=self._stream)
         with self._told(f"arm {spec.arm!r}: its graph cannot be made", InputError):
             graph = self._stream.end_capture()
             graph.upload(self._stream)
