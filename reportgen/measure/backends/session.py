@@ -34,11 +34,12 @@ class Module:
 
 @dataclass(frozen=True)
 class Allocation:
-    """A buffer of ``size_bytes``, at least ``padding_bytes`` after the one allocated before it."""
+    """A buffer of ``size_bytes``, at least ``padding_bytes`` after the one allocated before it, or the memory of the earlier buffer ``of``."""
 
     slot: Slot
     size_bytes: int
     padding_bytes: int
+    of: Slot | None = None
 
 
 @dataclass(frozen=True)
