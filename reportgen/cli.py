@@ -180,6 +180,20 @@ def show(
 
 
 @app.command()
+def diff(before: str, after: str, *, project: opt.ProjectDir = Here, json: opt.Json = False) -> None:
+    """Say how AFTER differs from BEFORE: records (NAME, NAME@1a2b3c) or attempts (an id, or a folder)."""
+    import msgspec
+
+    from reportgen import terminal
+    from reportgen.analysis.differing import difference
+    from reportgen.scoring import side_of
+
+    runs = _open(project).runs
+    found = difference(side_of(runs, before), side_of(runs, after))
+    _print_json(msgspec.to_builtins(found)) if json else _print(terminal.difference(found))
+
+
+@app.command()
 def build(
     *,
     out: opt.Out = None,

@@ -15,12 +15,13 @@ from reportgen import machine
 from reportgen.archive import layout
 from reportgen.archive.load import load_attempt, scan_attempts
 from reportgen.archive.select import records, standing
+from reportgen.model.difference import Difference
 from reportgen.model.experiment import Mode
 from reportgen.model.null_study import HarnessSummary, ModeSummary, NullStudy
 from reportgen.model.plan import Plan
 from reportgen.model.record import TIMES_NOTHING
 from reportgen.model.result import ComparisonResult, GateOutcome, Promotion, Result, Verdict
-from reportgen.publish import wording
+from reportgen.publish import context, difference_tables, wording
 from reportgen.scoring import score_attempts, stages_in
 
 if TYPE_CHECKING:
@@ -219,6 +220,22 @@ def outcome(finished: RunOutcome, said: str = "") -> RenderableType:
         name, attempt = finished.path.parent.name, layout.attempt_id_of(finished.path)
         lines.append(f"continue with: reportgen run {name} --resume {attempt}")
     return Text("\n".join([*lines, *([said] if said else [])]))
+
+
+def difference(found: Difference) -> RenderableType:
+    """Lay out how two records or attempts differ: what moved, then what was not the same."""
+    shown = [_plain(table) for table in difference_tables.tables(found, plain=True)]
+    return Group(Text(difference_tables.summary(found), style="bold"), Text(wording.DIRECTION), *shown)
+
+
+def _plain(made: context.Table) -> Table:
+    """Lay out a page's table for the terminal, second lines below the first."""
+    table = _table(made.stub, *(column.text for column in made.columns))
+    table.title, table.caption, table.caption_justify = f"\n{made.caption}", made.note or None, "left"
+    for row in made.rows:
+        said = (f"{cell.text}\n{cell.note}" if cell.note else cell.text for cell in (row.head, *row.cells))
+        table.add_row(*(text.replace(wording.MINUS, "-").replace(wording.NOT_COMPUTED, "-") for text in said))
+    return table
 
 
 def recovery(found: Sequence[Left]) -> RenderableType:
