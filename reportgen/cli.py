@@ -169,21 +169,35 @@ def show(
     if imported := find_imported(runs, name):
         lab_commands.show_imported(imported, json=json)
         return
-    shown, sanitized, faults = find_shown(runs, name)
+    shown, beside, faults = find_shown(runs, name)
     if not shown:
-        print_json(machine.attempts(sanitized)[0]) if json else show_text(terminal.sanitized(sanitized))
+        print_json(machine.attempts(beside)[0]) if json else show_text(terminal.looked_at(beside))
         return
     result = score_attempts(shown[0].plan, shown, stages_in(shown[0].plan, runs))
     if json:
-        print_json(machine.result(result) | {"sanitizers": machine.attempts(sanitized)})
+        print_json(machine.result(result) | machine.looked_at(beside))
     else:
         show_text(terminal.result(result, shown))
-        if sanitized:
-            show_text(terminal.sanitized(sanitized))
+        if beside:
+            show_text(terminal.looked_at(beside))
     exit_with(faults)
 
 
 app.command("import")(lab_commands.import_files)
+
+
+@app.command()
+def diff(before: str, after: str, *, project: opt.ProjectDir = Here, json: opt.Json = False) -> None:
+    """Say how AFTER differs from BEFORE: records (NAME, NAME@1a2b3c) or attempts (an id, or a folder)."""
+    import msgspec
+
+    from reportgen import terminal
+    from reportgen.analysis.differing import difference
+    from reportgen.scoring import side_of
+
+    runs = _open(project).runs
+    found = difference(side_of(runs, before), side_of(runs, after))
+    print_json(msgspec.to_builtins(found)) if json else show_text(terminal.difference(found))
 
 
 @app.command()

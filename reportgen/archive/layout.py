@@ -22,6 +22,7 @@ FIXTURES = "fixtures.json"
 IMPORTED = "imported"
 IMPORTED_BENCHMARKS = "imported/benchmarks.parquet"
 IMPORTED_SAMPLES = "imported/samples.parquet"
+COUNTERS = "counters.parquet"
 
 HEADER = "header.json"
 JOURNAL = "journal.jsonl"

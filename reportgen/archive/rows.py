@@ -71,7 +71,7 @@ _ROWS = {name: _row(name) for name in EVERY_TABLE}
 
 
 def check_rows(name: str, rows: Iterable[Row], where: str) -> None:
-    """Refuse a row that does not fit table ``name`` (``batches`` or ``checks``) before anything is archived.
+    """Refuse a row that does not fit table ``name`` (``batches``, ``checks`` or ``counters``) before anything is archived.
 
     A nullable key may be missing.
 
