@@ -74,6 +74,7 @@ WAYS = {
     "process": "fresh process",
     "layout": "fresh layout",
     "placement": "one placement",
+    "peer": "fresh process, peers beside the incumbent",
 }
 
 ROLES = {

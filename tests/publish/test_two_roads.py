@@ -88,7 +88,8 @@ def drawn_rows(draw: random.Random, plan: Plan, device: str, left_out: list[int]
                 for half, in_order in ((1, order), (2, order[::-1])):
                     for position, arm in enumerate(in_order, start=1):
                         elapsed = round(1_000_000 * effect[arm] * shared[arm] * draw.gauss(1.0, noise))
-                        row = {"device": device, "attempt": device, "mode": "process", "group": group, "warmup": False}
+                        row = {"device": device, "attempt": device, "group": group, "warmup": False}
+                        row["mode"] = "peer" if group == "peer" else "process"
                         row |= {"fixture": fixture, "arm": arm, "repetition": repetition, "pass": half}
                         row |= {"position": position, "launches": 20, "elapsed_ns": elapsed, "tag": ""}
                         if draw.random() >= gaps:
