@@ -58,10 +58,15 @@ class Buffer:
 
 
 @dataclass(frozen=True)
+class Step:
+    """Argument of a kernel call: which of the fixture's ``steps`` a launch of the graph is, a whole number from 0."""
+
+
+@dataclass(frozen=True)
 class KernelCall:
     """One kernel call; an operation is a list of them, run in order.
 
-    ``args`` holds :class:`Buffer` names and numbers. A Python integer is an int64, a float a double; on the GPU a NumPy scalar
+    ``args`` holds :class:`Buffer` names, numbers and :class:`Step`. A Python integer is an int64, a float a double; on the GPU a NumPy scalar
     (``np.int32(n)``, ``np.float32(x)``) is passed in its own type, which must be the kernel parameter's. ``attributes`` are settings of the
     function before its launch: ``max_dynamic_shared_size_bytes``, ``preferred_shared_memory_carveout``. Native calls
     leave ``grid``, ``block``, ``shared_bytes`` and ``attributes`` alone.

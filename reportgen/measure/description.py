@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reportgen.calls import Arm, Buffer, Fixture, KernelCall, Output
+from reportgen.calls import Arm, Buffer, Fixture, KernelCall, Output, Step
 from reportgen.errors import InputError
 from reportgen.measure.backends.session import PeerRefusedError
 from reportgen.measure.correctness import size_bytes
@@ -28,7 +28,7 @@ _MOST_SAID = 300
 class Shapes:
     """The buffers of one set of a fixture: bytes of each input and scratch, outputs as declared, number of sets.
 
-    ``launches`` are the executions of a graph, if the experiment says how many.
+    ``launches`` are the executions of a graph, if the experiment says how many; every ``steps`` of them differ in their number.
     """
 
     inputs: dict[str, int]
@@ -36,6 +36,7 @@ class Shapes:
     scratch: dict[str, Output]
     sets: int
     launches: int | None = None
+    steps: int = 1
 
     def sizes(self) -> dict[str, int]:
         """Bytes of every buffer of one set by name."""
@@ -119,6 +120,13 @@ class Description:
         """Ask for the executions of a graph; the protocol's number unless the experiment says so."""
         return 1 if self._once else self._count("launches", fixture)
 
+    def steps(self, fixture: Fixture) -> int:
+        """Ask for the number of executions that differ in their :class:`reportgen.calls.Step`; 1 unless the experiment says so.
+
+        Since each may write a part of the outputs of its own, a graph holds all of them even with ``once``.
+        """
+        return self._count("steps", fixture) or 1
+
     def _count(self, function: str, fixture: Fixture) -> int | None:
         if not hasattr(self._module, function):
             return None
@@ -150,9 +158,11 @@ class Description:
         good = isinstance(calls, (list, tuple)) and bool(calls) and all(isinstance(call, KernelCall) for call in calls)
         self._expect(good, "kernels", f"must return a list of KernelCall for arm {arm.name!r}")
         for argument in (argument for call in calls for argument in call.args):
-            known = argument.name in buffers if isinstance(argument, Buffer) else isinstance(argument, Real)
+            known = argument.name in buffers if isinstance(argument, Buffer) else isinstance(argument, (Real, Step))
             self._expect(
-                known, "kernels", f"arm {arm.name!r}: argument {argument!r} is no buffer of the fixture and no number"
+                known,
+                "kernels",
+                f"arm {arm.name!r}: argument {argument!r} is no buffer of the fixture, no number, no Step",
             )
         if arm.symbol:
             # An experiment that names another arm's function would time that arm twice under two names.
@@ -165,11 +175,16 @@ class Description:
         if not callable(getattr(self._module, "call", None)):
             raise InputError("defines no function call, which peers need", where=str(self.path), remedy=REMEDY)
 
-    def call(self, arm: Arm, fixture: Fixture, buffers: Mapping[str, Any], stream: int) -> Callable[[], Any]:
-        """Prepare a peer on one set of buffers. What the peer raises, here or when it is called, becomes a :class:`PeerRefusedError`."""
-        made: Callable[[], Any] = self._of_peer("call()", self._module.call, arm, fixture, dict(buffers), stream)
+    def call(
+        self, arm: Arm, fixture: Fixture, buffers: Mapping[str, Any], stream: int, *, stepped: bool = False
+    ) -> Callable[[int], Any]:
+        """Prepare a peer on one set of buffers. What the peer raises, here or when it is called, becomes a :class:`PeerRefusedError`.
+
+        What is returned takes the number of the step; the experiment's own callable gets it only where there are several.
+        """
+        made: Callable[..., Any] = self._of_peer("call()", self._module.call, arm, fixture, dict(buffers), stream)
         self._expect(callable(made), "call", f"must return a callable for peer {arm.name!r}, not {made!r}")
-        return lambda: self._of_peer(f"peer {arm.name!r}", made)
+        return lambda step: self._of_peer(f"peer {arm.name!r}", made, *([step] if stepped else []))
 
     def peer_outputs(self, arm: Arm, fixture: Fixture, computed: Iterable[str] | None) -> dict[str, Output]:
         """Name the outputs that a peer computes, with the tolerance for it where the experiment has one."""
@@ -202,7 +217,7 @@ class Description:
             len(set(names)) == len(names), "outputs", "inputs, outputs and scratch must have names of their own"
         )
         sizes = {name: array.nbytes for name, array in inputs.items()}
-        return Shapes(sizes, outputs, scratch, self.sets(fixture), self.launches(fixture))
+        return Shapes(sizes, outputs, scratch, self.sets(fixture), self.launches(fixture), self.steps(fixture))
 
     def _buffers(self, function: str, declared: Any) -> dict[str, Output]:
         for name, output in declared.items():

@@ -13,18 +13,19 @@ Arrays = dict[str, tuple[tuple[int, ...], str]]
 
 
 def peer_spec(
-    job: Job, description: Description, shapes: Shapes, place: tuple[str, str], launches: list[int]
+    job: Job, description: Description, shapes: Shapes, place: tuple[str, str], launches: list[tuple[int, int]]
 ) -> PeerSpec:
-    """Say what the graph of a peer (``place`` is its fixture and name) replays; ``launches`` are the sets of its executions."""
+    """Say what the graph of a peer (``place`` is its fixture and name) replays; ``launches`` are set and step of its executions."""
     fixture, arm = place
     seen = job.arm(arm).seen(), job.fixture(fixture).seen()
     return PeerSpec(
         arm=arm,
         fixture=fixture,
         sets=shapes.sets,
+        steps=shapes.steps,
         launches=tuple(launches),
         arrays=_arrays(References(job), fixture, shapes),
-        prepare=lambda buffers, stream: description.call(*seen, buffers, stream),
+        prepare=lambda buffers, stream: description.call(*seen, buffers, stream, stepped=shapes.steps > 1),
     )
 
 

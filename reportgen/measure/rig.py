@@ -15,6 +15,7 @@ from reportgen.measure.description import Description, Shapes
 from reportgen.measure.job import PEER, Job
 from reportgen.measure.peers import capture_or_refuse, peer_spec
 from reportgen.measure.references import References, sha256
+from reportgen.measure.steps import at_step
 
 Slots = tuple[Slot, ...]
 
@@ -81,10 +82,10 @@ class Rig:
         return self._computed.get((fixture, arm), self.shapes[fixture].outputs)
 
     def launches(self, fixture: str) -> int:
-        """Count the launches of a graph: at least as many as experiment or protocol ask for, and every set equally often."""
+        """Count the launches of a graph: at least as many as experiment or protocol ask for, and every step on every set equally often."""
         shapes = self.shapes[fixture]
-        wanted = shapes.launches or self.job.launches_per_graph
-        return shapes.sets * -(-wanted // shapes.sets)
+        wanted, turn = shapes.launches or self.job.launches_per_graph, shapes.sets * shapes.steps
+        return turn * -(-wanted // turn)
 
     def input_slots(self, fixture: str) -> Slots:
         """Input buffers of every set of a fixture."""
@@ -131,18 +132,20 @@ class Rig:
 
     def single(self, fixture: str, arm: str) -> GraphSpec:
         """Tell one execution of the operation on the first set."""
-        return GraphSpec(arm, fixture, (Launch(0, self._calls(fixture, arm)),))
+        return GraphSpec(arm, fixture, (Launch(0, at_step(self._calls(fixture, arm), 0)),))
 
     def _spec(self, fixture: str, arm: str) -> GraphSpec:
-        calls = self._calls(fixture, arm)
-        return GraphSpec(arm, fixture, tuple(Launch(index, calls) for index in self._set_order(fixture)))
+        shapes, calls = self.shapes[fixture], self._calls(fixture, arm)
+        steps = [at_step(calls, step) for step in range(shapes.steps)]
+        return GraphSpec(arm, fixture, tuple(Launch(index, steps[step]) for index, step in self._turns(fixture)))
 
-    def _set_order(self, fixture: str) -> list[int]:
-        """Set of each launch of a graph."""
-        return [index % self.shapes[fixture].sets for index in range(self.launches(fixture))]
+    def _turns(self, fixture: str) -> list[tuple[int, int]]:
+        """Set and step of each launch of a graph."""
+        sets, steps = self.shapes[fixture].sets, self.shapes[fixture].steps
+        return [(index % sets, index // sets % steps) for index in range(self.launches(fixture))]
 
     def _capture_peer(self, fixture: str, arm: str) -> None:
-        spec = peer_spec(self.job, self.description, self.shapes[fixture], (fixture, arm), self._set_order(fixture))
+        spec = peer_spec(self.job, self.description, self.shapes[fixture], (fixture, arm), self._turns(fixture))
         made = capture_or_refuse(self.job, self.session, spec)
         if isinstance(made, str):
             self.refused.append({"arm": arm, "fixture": fixture, "reason": made})

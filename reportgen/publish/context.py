@@ -149,6 +149,14 @@ class Download:
 
 
 @dataclass(frozen=True)
+class Checking:
+    """How a record can be checked: what the button costs, and a row a road."""
+
+    cost: str
+    roads: Table
+
+
+@dataclass(frozen=True)
 class Frame:
     """What every page has around its own content.
 
@@ -244,6 +252,7 @@ class RecordPage:
     attempts: Table
     replications: tuple[Table, ...]
     downloads: tuple[Download, ...]
+    checking: Checking
     study: tuple[Table, ...] = ()
     study_figures: tuple[Figure, ...] = ()
     study_formulas: tuple[Fact, ...] = ()

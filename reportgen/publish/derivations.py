@@ -50,6 +50,7 @@ def comparisons(record: RecordView, piece: Slice) -> Table:
         "made of the rows",
     )
     return Table(
+        anchor=f"comparisons-{lookup.slug(piece.name)}",
         caption=f"Comparisons: {wording.slice_name(piece.name)}",
         stub="Arm",
         columns=_columns(*names, words=("against", "verdict", "made of the rows")),
@@ -190,6 +191,7 @@ def noise(record: RecordView, piece: Slice) -> Table:
         if line.slice == piece.name
     )
     return Table(
+        anchor=f"nulls-{lookup.slug(piece.name)}",
         caption=f"Null arms: {wording.slice_name(piece.name)}",
         stub="Null arm",
         columns=_columns(

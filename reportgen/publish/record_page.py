@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from reportgen.model.plan import Slice
 from reportgen.publish import (
+    checking,
     claim_tables,
     derivations,
     gate_tables,
@@ -83,6 +84,7 @@ def build(
         attempts=_attempts(record),
         replications=replications(record, library),
         downloads=record_files.downloads(record, "", everything=True),
+        checking=checking.checking(record),
         study=study_tables.for_record(record),
         study_figures=_study_figures(record, library),
         study_formulas=study_formulas.FORMULAS,

@@ -32,7 +32,9 @@ def code(text: str, *, href: str = "") -> Cell:
 
 def figure(text: str, value: float | str | None, *, href: str = "", note: str = "") -> Cell:
     """Make a cell of a figure, with its full value for programs."""
-    return NOTHING if value is None else Cell(text, value=repr(value), href=href, note=note)
+    if value is None:
+        return NOTHING
+    return Cell(text, value=value if isinstance(value, str) else repr(value), href=href, note=note)
 
 
 def verdict_cell(comparison: ComparisonResult, reason: str = "") -> Cell:

@@ -1,8 +1,6 @@
 """The Q8_0 attention: reference against the format's own decoder and by hand, arms by their machine code, tolerances by a model of the tiling."""
 
 import importlib.util
-import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +10,10 @@ from gguf import GGMLQuantizationType, quants
 from numpy.typing import NDArray
 
 from reportgen.calls import Arm, Buffer, Fixture
-from reportgen.measure.backends.cuda import CudaBuilder
-from reportgen.measure.compiling import Patience
-from reportgen.measure.controller import plan_of
 from reportgen.measure.disassembly import symbols
 from reportgen.model.experiment import Experiment, Role
 from reportgen.project import find_experiment, open_project, read_experiment
+from tests.kernels.measured_code import Code, measured_code
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "kernels" / "attention_q8"
@@ -175,30 +171,13 @@ def test_launches_cover_all_rows_and_fit_the_device(rows: int, partitions: int, 
     assert set(names) == {argument.name for argument in call.args if isinstance(argument, Buffer)}
 
 
-@dataclass(frozen=True)
-class Built:
-    """Cubins of all arms and what the record keeps of their code."""
-
-    folder: Path
-    code: dict[str, Any]
-
-    def count(self, arm: str, *opcodes: str) -> int:
-        """How often instructions that begin so stand in an arm's code."""
-        counts: dict[str, int] = self.code[arm]["opcodes"]
-        return sum(number for name, number in counts.items() if name.startswith(opcodes))
-
-
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """Compile every arm once, as a run does."""
-    folder, project = tmp_path_factory.mktemp("cubins"), open_project(ROOT)
-    plan, experiment = plan_of(project, "attention_q8"), find_experiment(project, "attention_q8")
-    made = CudaBuilder().build(plan, experiment, folder, Patience(300, lambda: None))
-    assert made.warnings == []
-    return Built(folder, json.loads(made.artifacts["code.json"]))
+def built(tmp_path_factory: pytest.TempPathFactory) -> Code:
+    """Take the code of every arm; the arm with the most of both ideas is compiled here."""
+    return measured_code("attention_q8", "fp32_both", tmp_path_factory.mktemp("cubins"))
 
 
-def test_every_arm_is_code_of_its_own_without_spills(built: Built) -> None:
+def test_every_arm_is_code_of_its_own_without_spills(built: Code) -> None:
     """One symbol an arm, no two alike, nulls equal to their originals, nothing spilled, registers for 512 threads."""
     texts = {arm.name: built.code[arm.name]["text_sha256"] for arm in DECLARED.arms}
 
@@ -208,12 +187,12 @@ def test_every_arm_is_code_of_its_own_without_spills(built: Built) -> None:
         assert built.code[arm.name]["spill_store_bytes"] == built.code[arm.name]["stack_bytes"] == 0
         assert built.code[arm.name]["registers"] <= 128
     for arm in DISTINCT:
-        named = [name for name in symbols(built.folder / f"{arm.name}.cubin") if name.startswith("attention_q8")]
+        named = [name for name in symbols(built.cubin(arm.name)) if name.startswith("attention_q8")]
         assert [arm.symbol] == named
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_root_reductions_replace_butterflies_by_steps_down(built: Built, family: str) -> None:
+def test_root_reductions_replace_butterflies_by_steps_down(built: Code, family: str) -> None:
     """The incumbent sums by butterflies alone; with the idea as many of them are steps down, and as many shuffles remain."""
     for plain, rooted in ((family, f"{family}_root_reductions"), (f"{family}_exp_broadcast", f"{family}_both")):
         down = built.count(rooted, "SHFL.DOWN")
@@ -223,14 +202,14 @@ def test_root_reductions_replace_butterflies_by_steps_down(built: Built, family:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_broadcast_exponentials_are_fewer(built: Built, family: str) -> None:
+def test_broadcast_exponentials_are_fewer(built: Code, family: str) -> None:
     """With the idea a lane computes one exponential where it computed one for each tile or split: shuffles stand in their place."""
     for plain, shared in ((family, f"{family}_exp_broadcast"), (f"{family}_root_reductions", f"{family}_both")):
         assert built.count(shared, "MUFU.EX2") < built.count(plain, "MUFU.EX2") / 2
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_arms_of_a_family_share_loads_and_arithmetic(built: Built, family: str) -> None:
+def test_arms_of_a_family_share_loads_and_arithmetic(built: Code, family: str) -> None:
     """The same copies, global loads and stores, integer products and multiply-adds in all arms of a family."""
     for opcodes in (("UBLKCP",), ("LDG",), ("STG",), ("IDP",), ("HFMA2",), ("BAR",), ("ATOMG",)):
         counts = {built.count(arm.name, *opcodes) for arm in DISTINCT if arm.name.startswith(family)}

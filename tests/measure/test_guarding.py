@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -263,7 +264,7 @@ def becoming_another(service: LiveService, then: Exception | None = None) -> Cal
     return become
 
 
-@pytest.mark.parametrize("phase", ["references", "calibration", "repetition", "sealing"])
+@pytest.mark.parametrize("phase", ["references", "repetition"])
 def test_a_second_controller_changes_nothing(lab: Lab, service: LiveService, phase: str) -> None:
     """It is refused by the device's lock, and its own cleaning up does not reopen what the first closed."""
     seen: list[bool] = []
@@ -271,12 +272,12 @@ def test_a_second_controller_changes_nothing(lab: Lab, service: LiveService, pha
     def run_a_second(name: str, detail: str) -> None:
         del detail
         if name == phase:
-            with pytest.raises(InputError, match="is being measured by process"):
+            with pytest.raises(InputError, match=f"device fake-0 is being measured by process {os.getpid()}"):
                 Lab(lab.root).run()
             seen.append(service.status()["closed"])
 
     assert Status.SCORED == lab.run(at_phase=run_a_second).status
-    assert [phase in ("calibration", "repetition")] == seen
+    assert [phase == "repetition"] == seen
     assert ["/close", "/open"] == service.status()["calls"]
 
 

@@ -63,16 +63,8 @@ def test_a_command_of_the_watchdog_has_no_signal_blocked(held: Hold) -> None:
     assert ["0" * 16, "/close", "/open"] == [run.mask_of_the_open_command(), *run.service.status()["calls"]]
 
 
-def test_a_signal_to_the_watchdog_alone_reaches_the_controller(held: Hold) -> None:
-    """The run is interrupted as by Ctrl-C; the service is open again."""
-    run = held("measuring")
-    os.kill(run.watchdog, signal.SIGTERM)
-    assert 130 == run.finish()
-    assert ([], [], False) == (run.owned(), run.written_down(), run.service.status()["closed"])
-
-
-def test_recover_leaves_a_run_that_goes_on_alone(held: Hold) -> None:
-    """Its service stays closed, its processes live; vouching for it is refused."""
+def test_recover_leaves_a_run_that_goes_on_alone_and_a_signal_to_its_watchdog_ends_it(held: Hold) -> None:
+    """Its service stays closed, its processes live; vouching for it is refused. Interrupted as by Ctrl-C it opens the service."""
     run = held("measuring")
     command = [sys.executable, "-m", "reportgen", "recover", "--json", "--project", str(run.lab.root)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -83,5 +75,6 @@ def test_recover_leaves_a_run_that_goes_on_alone(held: Hold) -> None:
         [*command, "--reopen", "inference"], env=environment, capture_output=True, text=True, check=False
     )
     assert (2, True) == (refused.returncode, "which goes on" in refused.stderr)
-    os.kill(run.watchdog, signal.SIGINT)
+    os.kill(run.watchdog, signal.SIGTERM)
     assert 130 == run.finish()
+    assert ([], [], False) == (run.owned(), run.written_down(), run.service.status()["closed"])

@@ -62,7 +62,6 @@ def test_ctrl_c_before_anything_is_measured_leaves_nothing(lab: Lab, phase: str)
     ("phase", "detail", "number", "kept"),
     [
         ("calibration", "", signal.SIGINT, []),
-        ("repetition", "1", signal.SIGINT, [0]),
         ("repetition", "3", signal.SIGTERM, [0, 1, 2]),
     ],
 )
@@ -251,22 +250,6 @@ def test_resuming_what_is_sealed_or_unknown_is_refused(lab: Lab) -> None:
         lab.run(resume=outcome.path.name)
     with pytest.raises(InputError, match="no open attempt"):
         lab.run(resume="20200101T000000Z-fake-000000")
-
-
-def test_a_second_controller_is_refused_with_the_holders_process_id(lab: Lab) -> None:
-    """It measures nothing; the first is not disturbed."""
-    lab.write(backend="fake")
-    refusals: list[str] = []
-
-    def run_a_second() -> None:
-        with pytest.raises(InputError) as caught:
-            Lab(lab.root).run()
-        refusals.append(caught.value.one_line())
-
-    outcome = lab.run(at_phase=at("repetition", "1", run_a_second))
-    assert Status.SCORED == outcome.status
-    assert 1 == len(refusals)
-    assert f"device fake-0 is being measured by process {os.getpid()}" in refusals[0]
 
 
 def test_a_quick_run_is_complete_but_never_scored(lab: Lab) -> None:

@@ -132,15 +132,35 @@ def test_within_one_placement_identical_code_differs_far_more_often_than_between
     assert {16} == {comparisons for _, comparisons in alarms.values()}
 
 
+@pytest.fixture(scope="module")
+def lossy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Attempt]]:
+    """Two attempts in which each mode that stays loses a repetition; by the mode whose process dies."""
+    locks = tmp_path_factory.mktemp("locks")
+    faults = {
+        "layout": fault("crash", arm="idea", repetition=2, mode="layout")
+        + fault("throttle", repetition=2, mode="placement"),
+        "placement": fault("crash", arm="idea", repetition=2, mode="placement")
+        + fault("nan", arm="idea", repetition=3, mode="layout"),
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(locks))
+        patch.setattr(tempfile, "tempdir", str(locks))
+        found = {}
+        for mode, more in faults.items():
+            lab = Lab(tmp_path_factory.mktemp("lab"))
+            write(lab, repetitions=3, more=TABLE + more)
+            outcome = lab.run()
+            assert (Status.SCORED, 0, []) == (outcome.status, outcome.exit_status, outcome.failed_arms)
+            found[mode] = lab.load(outcome)
+        yield found
+
+
 @pytest.mark.parametrize(("mode", "placements"), [("layout", [1, 4, 3]), ("placement", [1, 4, 4])])
 def test_a_living_process_that_dies_is_replaced_within_its_block_by_a_spare_of_its_mode(
-    lab: Lab, mode: str, placements: list[int]
+    lossy: dict[str, Attempt], mode: str, placements: list[int]
 ) -> None:
     """A new process goes on at once with the lost repetition's orders; the record tells which repetitions share a placement."""
-    write(lab, repetitions=3, more=TABLE + fault("crash", arm="idea", repetition=2, mode=mode))
-    outcome = lab.run()
-    attempt = lab.load(outcome)
-    assert (Status.SCORED, 0) == (outcome.status, outcome.exit_status)
+    attempt = lossy[mode]
     facts = {one.repetition: one for one in of_mode(attempt, mode)}
     assert "SIGSEGV" in facts[2].left_out
     assert (2, 1) == (facts[4].facts["replaces"], facts[4].facts["block"])
@@ -149,23 +169,32 @@ def test_a_living_process_that_dies_is_replaced_within_its_block_by_a_spare_of_i
     pids = [facts[number].facts["pid"] for number in (1, 2, 4, 3)]
     assert (pids[0], pids[2]) == (pids[1], pids[3])
     assert pids[0] != pids[2]
-    (entry,) = attempt.manifest.left_out
-    assert (mode, 2, 4) == (entry["mode"], entry["repetition"], entry["replaced_by"])
+    (entry,) = [entry for entry in attempt.manifest.left_out if entry["mode"] == mode]
+    assert (2, 4) == (entry["repetition"], entry["replaced_by"])
     assert (mode, 4) in begun(attempt)[:6]
     assert () == verify_path(attempt.path).findings
     assert [1, 2, 3] == sorted(one.repetition for one in of_mode(attempt, "process"))
 
 
-def test_a_repetition_that_a_rule_excludes_takes_a_spare_in_the_same_process(lab: Lab) -> None:
+def test_a_repetition_that_a_rule_excludes_takes_a_spare_in_the_same_process(lossy: dict[str, Attempt]) -> None:
     """Nothing was wrong with the process: the placement stays."""
-    write(lab, repetitions=3, more=TABLE + fault("throttle", repetition=2, mode="placement"))
-    attempt = lab.load(lab.run())
+    attempt = lossy["layout"]
     facts = {one.repetition: one for one in of_mode(attempt, "placement")}
     assert ["", "excluded by the plan: throttled", ""] == [facts[number].left_out for number in (1, 2, 4)]
     assert 1 == len({facts[number].facts["pid"] for number in (1, 2, 4, 3)})
     assert [1, 1] == [facts[4].facts["placement"], facts[3].facts["placement"]]
     tagged = attempt.batches[attempt.batches["tag"] != ""]
     assert ({"placement"}, {2}) == (set(tagged["mode"]), set(tagged["repetition"]))
+
+
+def test_outputs_that_go_wrong_in_another_mode_cost_its_repetition(lossy: dict[str, Attempt]) -> None:
+    """The line names arm, fixture and element; what is timed in processes passed."""
+    attempt = lossy["placement"]
+    (lost,) = [one for one in of_mode(attempt, "layout") if one.left_out]
+    assert 3 == lost.repetition
+    assert "arm idea, fixture n=64, before timing: 1 of 256 elements of y differ from the reference" in lost.left_out
+    checked = {one.repetition: one.facts["checks_passed"] > 0 for one in of_mode(lossy["layout"], "placement")}
+    assert {1: True, 2: False, 4: False, 3: True} == checked
 
 
 def test_a_process_killed_while_it_waits_loses_no_repetition(lab: Lab) -> None:
@@ -184,18 +213,6 @@ def test_a_process_killed_while_it_waits_loses_no_repetition(lab: Lab) -> None:
     assert ["layout", "placement"] == sorted(lost)
     assert [1, 1, 3] == [one.facts["placement"] for one in of_mode(attempt, "placement")]
     assert 2 == sum("ended while it waited" in sentence for sentence in lab.seen.warnings)
-
-
-def test_outputs_that_go_wrong_in_another_mode_cost_its_repetition(lab: Lab) -> None:
-    """The line names arm, fixture and element; what is timed in processes passed."""
-    write(lab, repetitions=3, more=TABLE + fault("nan", arm="idea", repetition=3, mode="layout"))
-    outcome = lab.run()
-    attempt = lab.load(outcome)
-    assert (Status.SCORED, []) == (outcome.status, outcome.failed_arms)
-    (lost,) = [one.left_out for one in attempt.repetitions if one.left_out]
-    assert "arm idea, fixture n=64, before timing: 1 of 256 elements of y differ from the reference" in lost
-    checked = [one.facts["checks_passed"] > 0 for one in of_mode(attempt, "placement")]
-    assert [True, False, True] == checked
 
 
 def test_an_interrupted_block_goes_on_in_a_new_process(lab: Lab) -> None:
@@ -248,10 +265,21 @@ where = { n = [128] }
 """
 
 
-def test_a_harness_times_its_own_arms_in_fresh_processes_spread_over_the_attempt(lab: Lab) -> None:
+@pytest.fixture(scope="module")
+def harnessed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attempt]:
+    """Measure three modes and a harness."""
+    locks = tmp_path_factory.mktemp("locks")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(locks))
+        patch.setattr(tempfile, "tempdir", str(locks))
+        lab = Lab(tmp_path_factory.mktemp("lab"))
+        write(lab, repetitions=3, sizes="[64, 128]", more=TABLE + HARNESS)
+        yield lab.load(lab.run())
+
+
+def test_a_harness_times_its_own_arms_in_fresh_processes_spread_over_the_attempt(harnessed: Attempt) -> None:
     """One row for each arm on the fixtures that it was given, not the first of the plan here; the order of an odd repetition is mirrored in the next."""
-    write(lab, repetitions=3, sizes="[64, 128]", more=TABLE + HARNESS)
-    attempt = lab.load(lab.run())
+    attempt = harnessed
     assert (Status.SCORED, 3) == (attempt.status, attempt.manifest.counts.series["single_launches"])
     told = attempt.batches[attempt.batches["mode"] == "single_launches"]
     assert ({"harness"}, {"n=128"}, {"base", "again"}) == (set(told["group"]), set(told["fixture"]), set(told["arm"]))
@@ -264,15 +292,14 @@ def test_a_harness_times_its_own_arms_in_fresh_processes_spread_over_the_attempt
     assert () == verify_path(attempt.path).findings
 
 
-def test_a_batch_that_lacks_in_any_series_is_found(lab: Lab) -> None:
+def test_a_batch_that_lacks_in_any_series_is_found(harnessed: Attempt) -> None:
     """Both programs share the check that names the place."""
-    write(lab, repetitions=3, sizes="[128]", more=TABLE + HARNESS)
-    attempt = lab.load(lab.run())
+    attempt = harnessed
     plan, manifest = (verify.read_facts(attempt.path / name, name) for name in ("plan.toml", "manifest.json"))
     rows = rows_of(attempt.batches[~attempt.batches["warmup"]])
     assert [] == list(matrix_contradictions(plan, manifest, rows))
     for mode in ("process", "layout", "single_launches"):
-        lost = next(row for row in rows if row["mode"] == mode and row["repetition"] == 2)
+        lost = next(row for row in rows if (row["mode"], row["repetition"], row["fixture"]) == (mode, 2, "n=128"))
         found = list(matrix_contradictions(plan, manifest, [row for row in rows if row is not lost]))
         place = f"fixture n=128, arm {lost['arm']}, repetition 2, pass {lost['pass']}: is missing"
         assert place in found[0]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from reportgen.archive.load import Attempt
 from reportgen.errors import InputError
+from reportgen.measure.backends.fake_peer import FakePeer
+from reportgen.measure.backends.session import PeerSpec, Slot
 from reportgen.measure.controller import plan_of
 from reportgen.measure.peer_cells import peer_cells, peer_variables, refusal_sentences
 from reportgen.model.record import Status
@@ -35,7 +38,7 @@ OTHER_FIXTURE = PEER.replace("theirs", "ours").replace("idea =", "only = {n = [8
 def rows(attempt: Attempt, group: str) -> list[tuple[str, str, int]]:
     """Distinct fixtures, arms and repetitions of a group's scored rows."""
     scored = attempt.batches[~attempt.batches["warmup"] & (attempt.batches["group"] == group)]
-    return sorted({(row.fixture, row.arm, row.repetition) for row in scored.itertuples()})
+    return sorted(set(zip(scored["fixture"], scored["arm"], scored["repetition"].astype(int), strict=True)))
 
 
 def measured(lab: Lab, more: str, call: str = RETURNS, **keys: object) -> Attempt:
@@ -60,7 +63,8 @@ def test_peers_are_timed_beside_the_incumbent_in_processes_of_their_own(lab: Lab
     assert checked["passed"].all()
     assert [] == list(attempt_findings(attempt.path))
     (found,) = (one for one in score_attempts(attempt.plan, [attempt]).comparisons if one.arm == "theirs")
-    assert ("base", 1.5) == (found.baseline, pytest.approx(found.headline))
+    assert "base" == found.baseline
+    assert 1.5 == pytest.approx(found.headline)
 
 
 def test_a_peer_that_cannot_run_is_left_out_with_its_reason_and_the_attempt_is_scored(lab: Lab) -> None:
@@ -145,6 +149,27 @@ def test_a_plan_says_who_is_measured_where(lab: Lab) -> None:
     assert [] == list(attempt_findings(attempt.path))
     folders = {value for name, value in peer_variables(lab.root).items() if name.endswith("_DIR")}
     assert all(folder.startswith(f"{lab.root}/peer-cache/") for folder in folders)
+
+
+def test_each_step_of_a_graph_gives_its_part_of_the_output() -> None:
+    """The callable gets the step's number; what it returns stands for that part of the first axis, in every set."""
+    memory = {Slot("f", index, name): np.zeros(16, np.uint8) for index in range(2) for name in ("x", "y")}
+    spec = PeerSpec(
+        arm="theirs",
+        fixture="f",
+        sets=2,
+        steps=2,
+        launches=((0, 0), (1, 0), (0, 1), (1, 1)),
+        arrays=dict.fromkeys(("x", "y"), ((4,), "float32")),
+        prepare=lambda buffers, _stream: lambda step: {"y": np.full(2, step + 1 + buffers["x"][0])},
+    )
+    memory[Slot("f", 1, "x")].view(np.float32)[:] = 5
+    peer = FakePeer.of(spec, memory)
+    peer.deliver()
+    assert ("y",) == peer.computed
+    assert [[1, 1, 2, 2], [6, 6, 7, 7]] == [
+        memory[Slot("f", index, "y")].view(np.float32).tolist() for index in range(2)
+    ]
 
 
 def test_what_cannot_be_a_peer_is_refused_with_the_plan(lab: Lab) -> None:

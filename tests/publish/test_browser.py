@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import gzip
-import os
-import shutil
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.publish.conftest import Built
 
 ADDRESSES = ["", "report/", "made-up/", "attempts/", "data/", "404.html"]
 IN_THE_DARK = ["", "report/", "attempts/"]
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Start the machine's Chromium; without one these tests fail, since nothing else shows what a reader sees."""
-    named = os.environ.get("CHROMIUM") or next((path for name in NAMES if (path := shutil.which(name))), None)
-    with sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=named or "/usr/bin/chromium", args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

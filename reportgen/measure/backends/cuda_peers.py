@@ -18,13 +18,13 @@ from reportgen.measure.backends.session import PeerRefusedError, PeerSpec, Slot
 WARM_UPS = 3
 REMEDY = "see `call` in docs/writing-experiments.md"
 
-Run = Callable[[], Any]
+Run = Callable[[int], Any]
 Tensors = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class CapturedPeer:
-    """A graph on the device; what its last launch on each set returned, and the arrays over the buffers that it stands for.
+    """A graph on the device; what its last launch of each set and step returned, and the arrays over the buffers that it stands for.
 
     ``kept`` holds what must outlive the graph: pools of memory, and what was prepared.
     """
@@ -64,32 +64,29 @@ def capture_peer(cupy: Any, stream: Any, spec: PeerSpec, places: Mapping[Slot, t
     runs = [spec.prepare(arrays, stream.ptr) for arrays in buffers]
     cupy.cuda.runtime.deviceSynchronize()
     with _current(cupy, stream):
-        for run in (run for _ in range(WARM_UPS) for run in runs):
-            run()
+        for index, step in (turn for _ in range(WARM_UPS) for turn in sorted(set(spec.launches))):
+            runs[index](step)
         cupy.cuda.runtime.deviceSynchronize()
         with _own_memory(cupy) as pools:
-            graph, last = _captured(stream, [runs[index] for index in spec.launches], spec)
-    returned = {index: result for index, result in zip(spec.launches, last, strict=True) if result is not _REPLACED}
-    results = [(returned[index], buffers[index]) for index in range(spec.sets)]
+            graph, last = _captured(stream, runs, spec)
+    results = [(result, spec.part(buffers[index], step)) for (index, step), result in sorted(last.items(), key=_turn)]
     computed = _computed(spec, results)
     graph.upload(stream)
     stream.synchronize()
     return CapturedPeer(graph, computed, tuple(results) if computed is not None else (), (*pools, *runs))
 
 
-_REPLACED = object()
+def _turn(entry: tuple[tuple[int, int], Any]) -> tuple[int, int]:
+    return entry[0]
 
 
-def _captured(stream: Any, runs: Sequence[Run], spec: PeerSpec) -> tuple[Any, list[Any]]:
-    """Record the launches; of what they return, the last of each set is kept and the others' memory may serve again."""
-    returned: list[Any] = []
-    last_of = {index: at for at, index in enumerate(spec.launches)}
+def _captured(stream: Any, runs: Sequence[Run], spec: PeerSpec) -> tuple[Any, dict[tuple[int, int], Any]]:
+    """Record the launches; what the last of each set and step returns is kept, and the others' memory may serve again."""
+    last: dict[tuple[int, int], Any] = {}
     stream.begin_capture()
     try:
-        for at, (index, run) in enumerate(zip(spec.launches, runs, strict=True)):
-            result = run()
-            returned.append(result if last_of[index] == at else _REPLACED)
-            del result
+        for index, step in spec.launches:
+            last[index, step] = runs[index](step)
         graph = stream.end_capture()
     except Exception as fault:
         with suppress(Exception):
@@ -97,7 +94,7 @@ def _captured(stream: Any, runs: Sequence[Run], spec: PeerSpec) -> tuple[Any, li
         if isinstance(fault, PeerRefusedError):
             raise
         raise PeerRefusedError(f"its graph cannot be made: {' '.join(str(fault).split())}") from fault
-    return graph, returned
+    return graph, last
 
 
 def _computed(spec: PeerSpec, results: Sequence[tuple[Any, Tensors]]) -> tuple[str, ...] | None:

@@ -65,18 +65,28 @@ class PeerRefusedError(FindingError):
 
 @dataclass(frozen=True)
 class PeerSpec:
-    """What a peer's graph replays: one execution on set ``launches[i]`` after the other.
+    """What a peer's graph replays: executions back to back, of set and step ``launches[i]``.
 
-    ``prepare`` takes arrays by name over the memory of one set, of the shapes and types in ``arrays``, and the stream's handle. It returns what
-    enqueues one execution there, and is called once a set.
+    ``prepare`` takes arrays by name over the memory of one set, of the shapes and types in ``arrays``, and the stream's handle. It is called once
+    a set, and returns what enqueues the execution of a step there. What a step returns stands for its part of an output's first axis.
     """
 
     arm: str
     fixture: str
     sets: int
-    launches: tuple[int, ...]
+    steps: int
+    launches: tuple[tuple[int, int], ...]
     arrays: Mapping[str, tuple[tuple[int, ...], str]]
-    prepare: Callable[[Mapping[str, Any], int], Callable[[], Any]]
+    prepare: Callable[[Mapping[str, Any], int], Callable[[int], Any]]
+
+    def part(self, buffers: Mapping[str, Any], step: int) -> dict[str, Any]:
+        """Cut the part of a step out of every buffer whose first axis has one for each."""
+        return {name: _part(buffer, step, self.steps) for name, buffer in buffers.items()}
+
+
+def _part(buffer: Any, step: int, steps: int) -> Any:
+    each, left = divmod(buffer.shape[0] if buffer.shape else 1, steps)
+    return buffer if left or steps == 1 else buffer[step * each : (step + 1) * each]
 
 
 @dataclass(frozen=True)
