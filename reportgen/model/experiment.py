@@ -272,9 +272,7 @@ class Protocol(_Noun, frozen=True, kw_only=True):
         if Mode.PROCESS not in self.modes or len(set(self.modes)) != len(self.modes):
             raise ValueError("protocol.modes must name process, and none twice")
         if self.block_repetitions < 1 or (len(self.modes) > 1 and self.repetitions % self.block_repetitions):
-            raise ValueError(
-                "protocol.block_repetitions must divide protocol.repetitions where there are several modes"
-            )
+            raise ValueError("protocol.block_repetitions must divide protocol.repetitions if there are several modes")
 
 
 class Experiment(

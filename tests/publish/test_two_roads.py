@@ -125,7 +125,11 @@ def drawn_record(seed: int) -> tuple[Any, Any]:
         checks += [{"device": device, "arm": arm, "passed": "false"} for arm in failed]
         manifests[device] = {
             "device": {"id": device, "model": model},
-            "left_out": [{"repetition": repetition} for repetition in left_out],
+            "left_out": [
+                one
+                for repetition in left_out
+                for one in ({"repetition": repetition}, {"repetition": repetition, "mode": "peer"})
+            ],
         }
     first = msgspec.json.decode(msgspec.json.encode(analyse(plan, rows, left_out=left)))
     second = results_of(text, checks, msgspec.json.decode(msgspec.json.encode(plan)), manifests)

@@ -18,7 +18,7 @@ import numpy as np
 
 from reportgen.calls import Buffer, KernelCall
 from reportgen.errors import InputError, ReportgenError, WorkerError
-from reportgen.measure.backends.cuda_arguments import exact, function_attributes
+from reportgen.measure.backends.cuda_arguments import NUMBERS, exact, function_attributes
 from reportgen.measure.backends.cuda_bulk import Bulk
 from reportgen.measure.backends.cuda_clock import wake
 from reportgen.measure.backends.cuda_execution import CudaExecution, PreparedCall
@@ -301,7 +301,9 @@ class CudaSession:
             if value <= self._attributes.get((function, name), -1):
                 continue
             with self._told(f"arm {arm!r}: attribute {name.lower()} = {value} is refused", InputError):
-                driver.funcSetAttribute(function, getattr(driver, f"CU_FUNC_ATTRIBUTE_{name}"), value)
+                driver.funcSetAttribute(
+                    function, getattr(driver, f"CU_FUNC_ATTRIBUTE_{name}", NUMBERS.get(name)), value
+                )
             self._attributes[function, name] = value
 
     def _arguments(self, place: Slot, call: KernelCall) -> tuple[np.generic, ...]:
