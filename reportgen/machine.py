@@ -125,8 +125,16 @@ def outcome(finished: RunOutcome) -> dict[str, Any]:
 
 
 def several(ended: Sequence[Ended]) -> list[dict[str, Any]]:
-    """One row a device, in the order in which they were named: how its attempt ended."""
-    return [{"device": one.selector, "exit_status": one.exit_status, **one.outcome} for one in ended]
+    """One row a device, and a tool where several look, in the order in which they were named: how its attempt ended."""
+    return [
+        {
+            "device": one.selector,
+            **({"tool": one.tool} if one.tool else {}),
+            "exit_status": one.exit_status,
+            **one.outcome,
+        }
+        for one in ended
+    ]
 
 
 def build(report: BuildReport) -> dict[str, Any]:

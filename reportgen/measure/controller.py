@@ -23,11 +23,13 @@ from reportgen.measure.harnesses import require
 from reportgen.measure.interruption import Interrupted, Interruption
 from reportgen.measure.jobs import Bench, Described
 from reportgen.measure.locking import device_lock
+from reportgen.measure.looking import check as check_looks
+from reportgen.measure.nvidia_tools import Installed
 from reportgen.measure.opening import SELECTOR, Opened, Request, bracket_of, open_attempt, open_header, resume_attempt
 from reportgen.measure.plan_files import EXPERIMENT_PROGRAM
 from reportgen.measure.planning import make_plan
 from reportgen.measure.process import Deadlines
-from reportgen.measure.sanitizers import Installed, covered, sanitizer_for
+from reportgen.measure.sanitizers import covered, sanitizer_for
 from reportgen.measure.sanitizing import SanitizerFoundError, Sanitizing
 from reportgen.measure.watching import RunOptions, RunOutcome, Watch
 from reportgen.measure.workspace import work_folder
@@ -63,6 +65,7 @@ def run(project: Project, name: str, options: RunOptions, watch: Watch, guard: G
 
 
 def _run(project: Project, name: str, options: RunOptions, watch: Watch, guard: Guard) -> RunOutcome:
+    check_looks(options)
     experiment = find_experiment(project, name)
     if options.repetitions is not None and not options.quick:
         raise InputError("a number of repetitions goes with --quick", remedy="what is scored is measured as planned")

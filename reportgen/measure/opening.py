@@ -150,7 +150,7 @@ def open_header(project: Project, experiment: ExperimentFolder, attempt_id: str)
         raise InputError(f"no open attempt of {experiment.name!r}", where=attempt_id, remedy="see `reportgen attempts`")
     header = read_journal(folder).header
     if header.sanitizer is not None:
-        raise InputError("is a sanitizer attempt", where=attempt_id, remedy="begin another with --sanitizer")
+        raise InputError("is a sanitizer attempt", where=attempt_id, remedy="begin another with --sanitize")
     return header
 
 

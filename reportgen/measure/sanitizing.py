@@ -16,8 +16,9 @@ from reportgen.measure.identity import first_difference
 from reportgen.measure.interruption import Interrupted
 from reportgen.measure.job import Job
 from reportgen.measure.jobs import Bench, Frame, layout_facts
+from reportgen.measure.nvidia_tools import Installed
 from reportgen.measure.order import Layout, schedule
-from reportgen.measure.sanitizers import SLOWER, Findings, Installed, read_findings
+from reportgen.measure.sanitizers import SLOWER, Findings, launcher, read_findings
 from reportgen.measure.watching import Watch
 from reportgen.model.record import Repetition, Sanitizer
 
@@ -91,8 +92,8 @@ class Sanitizing:
         slower = replace(
             limits, start_s=SLOWER * limits.start_s, silence_s=SLOWER * limits.silence_s, end_s=SLOWER * limits.end_s
         )
-        launcher = tuple(self.installed.launcher(self._told.tool, self._log))
-        runner = replace(self.runner, deadlines=slower, launcher=launcher)
+        words = tuple(launcher(self.installed, self._told.tool, self._log))
+        runner = replace(self.runner, deadlines=slower, launcher=words)
         return runner.run(job, NAME, self._log.parent)
 
     def _findings(self, answer: Answer) -> Findings:

@@ -24,10 +24,12 @@ from reportgen.publish import (
     study_figures,
     study_tables,
     study_values,
+    sums,
     tables,
     wording,
 )
 from reportgen.publish.claims import Claims
+from reportgen.publish.context import Table
 from reportgen.publish.figures import figures
 from reportgen.publish.library import Library, root_of
 from reportgen.publish.markdown import SourcePage, calling_line
@@ -49,6 +51,7 @@ class Bindings(PageRecords):
         self._theme = theme
         self._root = root_of(page.front.address)
         self.problems: list[Problem] = []
+        self._sums = sums.Sums()
         self._claims = Claims(page, library, self._plain())
         self.used.update(self._claims.used)
 
@@ -63,6 +66,11 @@ class Bindings(PageRecords):
         """The claims that the page makes."""
         return self._claims
 
+    @property
+    def sums(self) -> tuple[Table, ...]:
+        """The derivations of the sums and products that were asked for."""
+        return tuple(self._sums.tables)
+
     def _plain(self) -> dict[str, Callable[..., Any]]:
         """Every binding that the sentence of a claim may use."""
         return {
@@ -75,6 +83,10 @@ class Bindings(PageRecords):
             "fact": self.fact,
             "floor": self.floor,
             "margin": self.margin,
+            "time": self.time,
+            "gate": self.gate,
+            "sum_of": self.sum_of,
+            "product_of": self.product_of,
             "study": self.study,
             "protocol": self.protocol,
             "experiment": self.experiment,
@@ -106,7 +118,7 @@ class Bindings(PageRecords):
         value = getattr(found, figure)
         if value is None:
             raise InputError(f"{found.arm} against {found.baseline} is {found.verdict.value}: it has no {figure}")
-        return self._figure(record, lookup.comparison_anchor(found), value, wording.change(value))
+        return self._figure(record, lookup.comparison_anchor(found), value, wording.change(value), sums.RATIO)
 
     def interval(self, arm: str, vs: str = "incumbent", where: Where | None = None) -> Markup:
         """Say a decision interval as two changes in time."""
@@ -143,7 +155,7 @@ class Bindings(PageRecords):
         if what not in COUNTS:
             raise InputError(f"no count of {what!r}", remedy=f"counts are: {', '.join(sorted(COUNTS))}")
         value = COUNTS[what](record)
-        return self._figure(record, f"count-{what}", value, wording.count(value))
+        return self._figure(record, f"count-{what}", value, wording.count(value), sums.COUNT)
 
     def fact(self, what: str, experiment: str | None = None) -> Markup:
         """Say a fact of the record, such as its device or date."""
@@ -171,6 +183,38 @@ class Bindings(PageRecords):
             raise InputError(f"no null arm of {record.name} is valid in {piece.name}")
         value = max(record.result.smallest_effect, line.floor)
         return self._figure(record, lookup.noise_anchor(line), value, wording.share(value))
+
+    def time(self, arm: str, at: Where, device: str | None = None) -> Markup:
+        """Say the median time of an arm per launch on the one fixture with the values ``at``; ``device`` is an id or a model."""
+        record, name = self._arm(arm)
+        found = lookup.time_of(record, name, at, device)
+        anchor = lookup.time_anchor(found.fixture, found.device)
+        return self._figure(record, anchor, found.median_ns, wording.time(found.median_ns), sums.TIME)
+
+    def gate(
+        self,
+        name: str,
+        arm: str | None = None,
+        where: Where | None = None,
+        figure: str = "estimate",
+        experiment: str | None = None,
+    ) -> Markup:
+        """Say a figure of a gate in its own quantity: estimate, end, threshold; of a ceiling also saved, low, cost, cost_high."""
+        found = self._gates(name, arm, where, experiment)
+        if len(found) != 1:
+            raise InputError(f"gate {name!r} is asked {len(found)} times there", remedy="name an arm and a slice")
+        value = gate_tables.figure_of(found[0], figure)
+        unit = sums.TIME if found[0].quantity == gate_tables.SAVED_NS else sums.SAVED
+        record, said = self._record(experiment), gate_tables.said(found[0], value)
+        return self._figure(record, gate_tables.gate_anchor(found[0]), value, said, unit)
+
+    def sum_of(self, title: str, *lines: Any) -> Markup:
+        """Say a sum of figures; each line is (words, figure) or (words, figure, factor)."""
+        return self._sums.sum_of(title, lines)
+
+    def product_of(self, title: str, *lines: Any) -> Markup:
+        """Say a product of figures and numbers; lines as in a sum."""
+        return self._sums.product_of(title, lines)
 
     def study(  # noqa: PLR0913 - each a keyword that a page may say
         self,
@@ -252,10 +296,9 @@ class Bindings(PageRecords):
         """Say a figure that others published, with its source."""
         return statements.published(self._library.site, dataset, row, column)
 
-    def _figure(self, record: RecordView, anchor: str, value: float | str, text: str) -> Markup:
-        return Markup('<a class="number" href="{}"><data value="{}">{}</data></a>').format(
-            self._href(record, anchor), value if isinstance(value, str) else repr(value), text
-        )
+    def _figure(self, record: RecordView, anchor: str, value: float | str, text: str, unit: str = "") -> Markup:
+        number = value if isinstance(value, int | float) else 0.0
+        return sums.figure_of(sums.Amount(number, unit, text, self._href(record, anchor)), value)
 
     def _href(self, record: RecordView, anchor: str) -> str:
         return f"{self._root}{record.address}#{anchor}"

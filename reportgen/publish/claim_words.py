@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reportgen.errors import InputError
-from reportgen.model.result import GateOutcome, GateResult, PointVerdict, Promotion, Reason, Verdict
+from reportgen.model.result import GateOutcome, PointVerdict, Promotion, Reason, Verdict
 from reportgen.publish import lookup, study_values
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import SourcePage
@@ -157,21 +157,6 @@ class ClaimWords(PageRecords):
         """Give the bands of a gate: [verdict, first point, last point] each, in the order of the axis."""
         found = self._gates(name, arm, where, experiment)
         return [[band.verdict.value, band.first, band.last] for gate in found for band in gate.bands]
-
-    def _gates(
-        self, name: str | None, arm: str | None, where: Where | None, experiment: str | None
-    ) -> list[GateResult]:
-        record = self._record(experiment)
-        pieces = {piece.name for piece in lookup.matching_slices(record, where or {})}
-        found = [
-            gate
-            for gate in record.result.gates
-            if name in (None, gate.name) and arm in (None, gate.arm) and gate.slice in pieces
-        ]
-        if not found:
-            known = ", ".join(sorted({gate.name for gate in record.result.gates})) or "none"
-            raise InputError(f"{record.name} has no such gate there", remedy=f"its gates are: {known}")
-        return found
 
     def count(self, what: str, experiment: str | None = None) -> int:
         """Give a count of the record."""

@@ -225,6 +225,7 @@ class TextPage:
     body: Markup
     records: tuple[RecordLine, ...]
     citation: str
+    sums: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -50,11 +50,11 @@ def _figure(
         caption=f"{chart.title}. {CAPTIONS[kind]}",
         svg=svg_markup(library.draw(chart)),
         href=f"{root}figures/{chart.anchor}.svg",
-        table=_numbers(found, f"{root}{record.address}", baseline) if kind == "ratios" else None,
+        table=_numbers(found, f"{root}{record.address}") if kind == "ratios" else None,
     )
 
 
-def _numbers(found: Sequence[ComparisonResult], page: str, baseline: str) -> Table:
+def _numbers(found: Sequence[ComparisonResult], page: str) -> Table:
     rows = tuple(
         Row(
             code(one.arm),
@@ -73,4 +73,5 @@ def _numbers(found: Sequence[ComparisonResult], page: str, baseline: str) -> Tab
         Column("interval", figure=True),
         Column("verdict"),
     )
-    return Table(caption=f"The same numbers, against {baseline}", stub="Arm", columns=columns, rows=rows)
+    caption = f"The same numbers, against {found[0].baseline}, {wording.slice_name(found[0].slice)}"
+    return Table(caption=caption, stub="Arm", columns=columns, rows=rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from reportgen.errors import InputError
 from reportgen.model.experiment import Gate
 from reportgen.model.plan import Slice
 from reportgen.model.result import BandPoint, GateResult
@@ -11,6 +12,8 @@ from reportgen.publish import lookup, wording
 from reportgen.publish.context import Cell, Column, Row, Table
 from reportgen.publish.tables import NOTHING, code, figure, word
 from reportgen.publish.view import RecordView
+
+SAVED_NS = "saved_ns"
 
 
 def gate_anchor(gate: GateResult) -> str:
@@ -44,13 +47,30 @@ def _standing(gate: GateResult) -> str:
     return "; ".join([*said, "younger than its data"] if gate.younger else said)
 
 
-def _amount(gate: GateResult, value: float | None) -> Cell:
+def said(gate: GateResult, value: float) -> str:
+    """Say a figure of a gate in its quantity: a share of the baseline's time, or a time."""
+    return wording.signed_time(value) if gate.quantity == SAVED_NS else wording.percent(value, decimals=2)
+
+
+def figure_of(gate: GateResult, name: str) -> float:
+    """Take a figure of a gate by name.
+
+    Raises
+    ------
+    InputError
+        It has none of that name, or could not be computed.
+    """
+    known = {"estimate": gate.estimate, "end": gate.end, "threshold": gate.threshold}
+    if gate.ceiling is not None:
+        known |= {key: getattr(gate.ceiling, key) for key in ("saved", "low", "cost", "cost_high")}
+    value = known.get(name)
     if value is None:
-        return NOTHING
-    if gate.quantity != "saved_ns":
-        return figure(wording.percent(value, decimals=2), value)
-    sign = wording.MINUS if value < 0 else ""
-    return figure(sign + wording.time(abs(value)), value)
+        raise InputError(f"gate {gate.name!r} of {gate.arm} has no {name!r}", remedy=f"figures are: {', '.join(known)}")
+    return value
+
+
+def _amount(gate: GateResult, value: float | None) -> Cell:
+    return NOTHING if value is None else figure(said(gate, value), value)
 
 
 def _gate_cells(gate: GateResult) -> tuple[Cell, ...]:

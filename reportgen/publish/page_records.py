@@ -7,7 +7,7 @@ from typing import Any
 
 from reportgen.errors import InputError
 from reportgen.model.plan import Slice
-from reportgen.model.result import ComparisonResult
+from reportgen.model.result import ComparisonResult, GateResult
 from reportgen.publish import lookup
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import SourcePage
@@ -53,3 +53,18 @@ class PageRecords:
         if len(pieces) > 1:
             raise InputError(f"{record.name} has several slices there", remedy="say where={...}")
         return record, pieces[0]
+
+    def _gates(
+        self, name: str | None, arm: str | None, where: Where | None, experiment: str | None
+    ) -> list[GateResult]:
+        record = self._record(experiment)
+        pieces = {piece.name for piece in lookup.matching_slices(record, where or {})}
+        found = [
+            gate
+            for gate in record.result.gates
+            if name in (None, gate.name) and arm in (None, gate.arm) and gate.slice in pieces
+        ]
+        if not found:
+            known = ", ".join(sorted({gate.name for gate in record.result.gates})) or "none"
+            raise InputError(f"{record.name} has no such gate there", remedy=f"its gates are: {known}")
+        return found

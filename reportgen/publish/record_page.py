@@ -71,6 +71,7 @@ def build(
                 derivations.comparisons(record, piece),
                 derivations.noise(record, piece),
                 derivations.cells(record, piece),
+                tables.times(record, piece, ""),
             )
             if table.rows
         ),

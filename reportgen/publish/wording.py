@@ -162,6 +162,16 @@ def time(duration_ns: float | None, *, plain: bool = False) -> str:
     return f"{_four_digits(duration_ns)} ns"
 
 
+def signed_time(duration_ns: float) -> str:
+    """Say a duration that may be negative, with a true minus sign."""
+    return (MINUS if duration_ns < 0 else "") + time(abs(duration_ns))
+
+
+def plain_number(value: float) -> str:
+    """Say a number as short as it is: ``43``, ``0.5``, with a true minus sign and thousands apart."""
+    return f"{value:,.10g}".replace("-", MINUS)
+
+
 def _four_digits(value: float) -> str:
     before_point = len(str(int(value)))
     return f"{value:.{max(0, 4 - before_point)}f}"
