@@ -18,7 +18,7 @@ import numpy as np
 
 from reportgen.calls import Buffer, KernelCall
 from reportgen.errors import InputError, ReportgenError, WorkerError
-from reportgen.measure.backends.cuda_arguments import NUMBERS, exact, function_attributes
+from reportgen.measure.backends.cuda_arguments import exact, function_attributes
 from reportgen.measure.backends.cuda_bulk import Bulk
 from reportgen.measure.backends.cuda_clock import wake
 from reportgen.measure.backends.cuda_execution import CudaExecution, PreparedCall
@@ -302,7 +302,7 @@ class CudaSession:
                 continue
             with self._told(f"arm {arm!r}: attribute {name.lower()} = {value} is refused", InputError):
                 driver.funcSetAttribute(
-                    function, getattr(driver, f"CU_FUNC_ATTRIBUTE_{name}", NUMBERS.get(name)), value
+                    function, getattr(driver, f"CU_FUNC_ATTRIBUTE_{name}"), value
                 )
             self._attributes[function, name] = value
 
