@@ -13,10 +13,12 @@ import msgspec
 from markupsafe import Markup, escape
 
 from reportgen.errors import InputError
+from reportgen.model.result import GateResult
 from reportgen.publish import (
     answers,
     bandwidth,
     gate_tables,
+    gate_values,
     lookup,
     record_files,
     statements,
@@ -30,7 +32,7 @@ from reportgen.publish import (
 )
 from reportgen.publish.claims import Claims
 from reportgen.publish.context import Table
-from reportgen.publish.figures import figures
+from reportgen.publish.figures import SAVINGS, figures, savings_figure
 from reportgen.publish.library import Library, root_of
 from reportgen.publish.markdown import SourcePage, calling_line
 from reportgen.publish.page_records import PageRecords, Where
@@ -92,6 +94,7 @@ class Bindings(PageRecords):
             "experiment": self.experiment,
             "table": self.table,
             "chart": self.chart,
+            "saving": self.saving,
             "downloads": self.downloads,
             "link": self.link,
             "stated": self.stated,
@@ -191,22 +194,22 @@ class Bindings(PageRecords):
         anchor = lookup.time_anchor(found.fixture, found.device)
         return self._figure(record, anchor, found.median_ns, wording.time(found.median_ns), sums.TIME)
 
-    def gate(
+    def gate(  # noqa: PLR0913 - each a keyword that a page may say
         self,
         name: str,
         arm: str | None = None,
         where: Where | None = None,
         figure: str = "estimate",
+        *,
+        unit: str = "",
         experiment: str | None = None,
     ) -> Markup:
         """Say a figure of a gate in its own quantity: estimate, end, threshold; of a ceiling also saved, low, cost, cost_high."""
         found = self._gates(name, arm, where, experiment)
         if len(found) != 1:
             raise InputError(f"gate {name!r} is asked {len(found)} times there", remedy="name an arm and a slice")
-        value = gate_tables.figure_of(found[0], figure)
-        unit = sums.TIME if found[0].quantity == gate_tables.SAVED_NS else sums.SAVED
-        record, said = self._record(experiment), gate_tables.said(found[0], value)
-        return self._figure(record, gate_tables.gate_anchor(found[0]), value, said, unit)
+        record, value = self._record(experiment), gate_tables.figure_of(found[0], figure)
+        return self._gate_figure(record, gate_tables.gate_anchor(found[0]), found[0], value, unit)
 
     def sum_of(self, title: str, *lines: Any) -> Markup:
         """Say a sum of figures; each line is (words, figure) or (words, figure, factor)."""
@@ -249,7 +252,7 @@ class Bindings(PageRecords):
         }
 
     def table(self, kind: str, experiment: str | None = None, where: Where | None = None, **named: Any) -> Markup:
-        """Show tables of one kind, one a slice; ``bandwidth`` takes ``ceiling``, a record, and ``at``, a fixture of it."""
+        """Show tables of one kind, one a slice; ``bandwidth`` takes ``ceiling``, a record, and ``at``, a fixture of it; those of gates a ``unit``."""
         record = self._record(experiment)
         if kind == "bandwidth":
             return self._bandwidth(record, where or {}, **named)
@@ -257,7 +260,8 @@ class Bindings(PageRecords):
             return self._theme.table(study_tables.KINDS[kind](record, self._root + record.address))
         slices = lookup.matching_slices(record, where or {})
         if kind in gate_tables.KINDS:
-            return Markup("\n").join(self._theme.table(table) for table in gate_tables.build(kind, record, slices))
+            built = gate_tables.build(kind, record, slices, **named)
+            return Markup("\n").join(self._theme.table(table) for table in built)
         built = tables.build(kind, record, slices, self._root + record.address)
         return Markup("\n").join(self._theme.table(table) for table in built)
 
@@ -266,15 +270,31 @@ class Bindings(PageRecords):
         found = [bandwidth.table(record, piece, reached) for piece in lookup.matching_slices(record, where)]
         return Markup("\n").join(self._theme.table(table) for table in found)
 
-    def chart(
-        self, kind: str, experiment: str | None = None, where: Where | None = None, vs: str | None = None
+    def saving(  # noqa: PLR0913 - each a keyword that a page may say
+        self, gate: str, arm: str, at: Where, figure: str = "estimate", *, unit: str = "", experiment: str | None = None
     ) -> Markup:
-        """Show charts of one kind, one a slice and baseline (or the baseline that ``vs`` names)."""
-        record = self._record(experiment)
+        """Say what an arm saves on one fixture, by the gate that asked: estimate, low or high."""
+        record, found = self._record(experiment), self._gates(gate, arm, None, experiment)
+        saved = gate_values.saved_on(record, found, at)
+        return self._gate_figure(record, gate_values.savings_anchor(saved.gate), saved.gate, saved.figure(figure), unit)
+
+    def chart(
+        self,
+        kind: str,
+        experiment: str | None = None,
+        where: Where | None = None,
+        vs: str | None = None,
+        **named: Any,
+    ) -> Markup:
+        """Show charts of one kind, one a slice and baseline (or the baseline that ``vs`` names); ``savings`` takes a ``gate`` and a ``unit``."""
+        record, place = self._record(experiment), (self._library, self._root)
         if kind in study_charts.KINDS:
-            return self._theme.figure(study_figures.figure_of(kind, record, (self._library, self._root)))
+            return self._theme.figure(study_figures.figure_of(kind, record, place))
         slices = lookup.matching_slices(record, where or {})
-        drawn = figures(kind, record, slices, vs, (self._library, self._root))
+        if kind == SAVINGS:
+            drawn = [savings_figure(record, piece, place, **named) for piece in slices]
+        else:
+            drawn = figures(kind, record, slices, vs, place)
         return Markup("\n").join(self._theme.figure(figure) for figure in drawn)
 
     def downloads(self, experiment: str | None = None) -> Markup:
@@ -295,6 +315,10 @@ class Bindings(PageRecords):
     def published(self, dataset: str, row: str | Where, column: str) -> Markup:
         """Say a figure that others published, with its source."""
         return statements.published(self._library.site, dataset, row, column)
+
+    def _gate_figure(self, record: RecordView, anchor: str, gate: GateResult, value: float, unit: str) -> Markup:
+        kind = sums.TIME if gate.quantity == gate_tables.SAVED_NS else sums.SAVED
+        return self._figure(record, anchor, value, gate_tables.said(gate, value, unit), kind)
 
     def _figure(self, record: RecordView, anchor: str, value: float | str, text: str, unit: str = "") -> Markup:
         number = value if isinstance(value, int | float) else 0.0

@@ -9,7 +9,7 @@ from typing import Any
 
 from reportgen.errors import InputError
 from reportgen.model.result import GateOutcome, PointVerdict, Promotion, Reason, Verdict
-from reportgen.publish import lookup, study_values
+from reportgen.publish import gate_values, lookup, study_values
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import SourcePage
 from reportgen.publish.page_records import PageRecords, Where
@@ -41,6 +41,7 @@ DOMAINS: Mapping[str, Sequence[Any]] = {
     "gate": _each(GateOutcome),
     "gates": _lists(GateOutcome),
     "bands": BANDS,
+    "saving": NUMBERS,
     "change": NUMBERS,
     "floor": NUMBERS,
     "margin": NUMBERS,
@@ -157,6 +158,11 @@ class ClaimWords(PageRecords):
         """Give the bands of a gate: [verdict, first point, last point] each, in the order of the axis."""
         found = self._gates(name, arm, where, experiment)
         return [[band.verdict.value, band.first, band.last] for gate in found for band in gate.bands]
+
+    def saving(self, gate: str, arm: str, at: Where, figure: str = "estimate", experiment: str | None = None) -> float:
+        """Give what an arm saves on one fixture in the gate's own unit, ns or a share: estimate, low or high."""
+        found = self._gates(gate, arm, None, experiment)
+        return gate_values.saved_on(self._record(experiment), found, at).figure(figure)
 
     def count(self, what: str, experiment: str | None = None) -> int:
         """Give a count of the record."""

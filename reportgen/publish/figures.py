@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from reportgen.model.plan import Slice
 from reportgen.model.result import ComparisonResult
-from reportgen.publish import chart_data, lookup, wording
+from reportgen.publish import chart_data, gate_charts, gate_tables, lookup, wording
 from reportgen.publish.context import Column, Figure, Row, Table
 from reportgen.publish.library import Library, svg_markup
 from reportgen.publish.tables import code, figure, verdict_cell
 from reportgen.publish.view import RecordView
 
+SAVINGS = "savings"
 CAPTIONS = {
     "ratios": "Bar: decision interval. Dot: estimate. Upright stroke: headline.",
     "fixtures": "One ring a fixture and device. Upright stroke: headline. The range stands at the right.",
@@ -38,6 +39,27 @@ def figures(
         for piece in slices
         for drawn in chart_data.charts(kind, record, piece, baseline)
     ]
+
+
+def savings_figure(
+    record: RecordView, piece: Slice, place: tuple[Library, str], *, gate: str = "", unit: str = ""
+) -> Figure:
+    """Build the chart of what every arm of a gate saves on every fixture, its numbers beside it.
+
+    Raises
+    ------
+    InputError
+        No such gate, or an unknown unit.
+    """
+    chart, (library, root) = gate_charts.savings(record, piece, gate, unit), place
+    return Figure(
+        anchor=chart.anchor,
+        caption=f"{chart.title}. Bar: estimate. Line across its end: interval. Broken line: what the gate {gate} asks of every fixture. "
+        "Star: the fixture that decides.",
+        svg=svg_markup(library.draw(chart)),
+        href=f"{root}figures/{chart.anchor}.svg",
+        table=gate_tables.savings(record, piece, unit, gate),
+    )
 
 
 def _figure(

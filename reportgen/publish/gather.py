@@ -20,6 +20,7 @@ from reportgen.project import Project, experiment_folders, read_experiment
 from reportgen.publish import downloads, lookup, reading
 from reportgen.publish.cache import Cache, digest
 from reportgen.publish.chart_data import AnyChart
+from reportgen.publish.gate_charts import SavingsChart
 from reportgen.publish.library import Library
 from reportgen.publish.problems import Problem
 from reportgen.publish.stamp import libraries_digest, tree_digest
@@ -53,8 +54,10 @@ def code_digest() -> str:
 
 def _draw(chart: AnyChart) -> str:
     # The drawing libraries take most of a second to load: only where a chart is new.
-    from reportgen.publish import charts, study_drawing  # noqa: PLC0415
+    from reportgen.publish import charts, gate_drawing, study_drawing  # noqa: PLC0415
 
+    if isinstance(chart, SavingsChart):
+        return gate_drawing.draw(chart)
     return study_drawing.draw(chart) if isinstance(chart, StudyChart) else charts.draw(chart)
 
 

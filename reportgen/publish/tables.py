@@ -351,7 +351,7 @@ BY_SLICE: Mapping[str, Callable[[RecordView, Slice, str], Table]] = {
     "fixtures": fixtures,
     "times": times,
 }
-OF_GATES = ("gates", "ceilings", "bands")
+OF_GATES = ("gates", "savings", "ceilings", "bands")
 WHOLE: Mapping[str, Callable[[RecordView], Table]] = {"arms": arms, "checks": checks}
 
 

@@ -54,6 +54,7 @@ SAME: dict[str, Any] = {"cache": "same-set"}
         (f'change("sample:candidate", vs="control", where={SAME})', "0.95", "−5.00%"),
         (f'change("control", where={SAME})', "1.0", "0.00%"),
         ('count("batches")', "864", "864"),
+        ('saving("pays", "candidate", at={"cache": "rotating", "rows": 256})', "0.050000000000000044", "5.00%"),
         ('gate("pays", where={"cache": "rotating"})', "0.050000000000000044", "5.00%"),
         ('gate("pays", "candidate", {"cache": "rotating"}, figure="threshold")', "0.02", "2.00%"),
         ('count("fixtures")', "6", "6"),

@@ -14,6 +14,7 @@ from reportgen.publish import chart_data, record_facts, study_charts, study_tabl
 from reportgen.publish.bindings import Bindings
 from reportgen.publish.cache import Cache
 from reportgen.publish.claim_words import DOMAINS, ClaimWords
+from reportgen.publish.figures import SAVINGS
 from reportgen.publish.gather import Gathered
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import KINDS, FrontMatter, fill, read_page
@@ -86,7 +87,7 @@ def test_the_guide_names_every_binding_and_every_choice(library: Library, tmp_pa
     assert {*tables.BY_SLICE, *tables.WHOLE, *tables.OF_GATES, *study_tables.KINDS, "bandwidth"} == set(
         re.findall(r'table\("(\w+)"', GUIDE)
     )
-    assert {*chart_data.KINDS, *study_charts.KINDS} == set(re.findall(r'chart\("(\w+)"', GUIDE))
+    assert {*chart_data.KINDS, *study_charts.KINDS, SAVINGS} == set(re.findall(r'chart\("(\w+)"', GUIDE))
 
 
 def test_the_guide_names_every_word_of_a_claim_as_it_is_called() -> None:

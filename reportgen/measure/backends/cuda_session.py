@@ -18,11 +18,12 @@ import numpy as np
 
 from reportgen.calls import Buffer, KernelCall
 from reportgen.errors import InputError, ReportgenError, WorkerError
-from reportgen.measure.backends.cuda_arguments import exact, function_attributes
+from reportgen.measure.backends.cuda_arguments import exact, function_attributes, is_programmatic
 from reportgen.measure.backends.cuda_bulk import Bulk
 from reportgen.measure.backends.cuda_clock import wake
 from reportgen.measure.backends.cuda_execution import CudaExecution, PreparedCall
 from reportgen.measure.backends.cuda_peers import CapturedPeer, capture_peer, loaded_versions
+from reportgen.measure.backends.cuda_programmatic import launch_programmatically
 from reportgen.measure.backends.nvml import Gpu, open_nvml
 from reportgen.measure.backends.session import (
     Allocation,
@@ -153,7 +154,10 @@ class CudaSession:
                 InputError,
                 "correct what kernels() returns",
             ):
-                function(call.grid, call.block, arguments, shared_mem=call.shared_bytes, stream=self._stream)
+                if is_programmatic(call):
+                    launch_programmatically(function.ptr, call, arguments, self._stream.ptr)
+                else:
+                    function(call.grid, call.block, arguments, shared_mem=call.shared_bytes, stream=self._stream)
         with self._told(f"arm {spec.arm!r}: its graph cannot be made", InputError):
             graph = self._stream.end_capture()
             graph.upload(self._stream)
@@ -301,9 +305,7 @@ class CudaSession:
             if value <= self._attributes.get((function, name), -1):
                 continue
             with self._told(f"arm {arm!r}: attribute {name.lower()} = {value} is refused", InputError):
-                driver.funcSetAttribute(
-                    function, getattr(driver, f"CU_FUNC_ATTRIBUTE_{name}"), value
-                )
+                driver.funcSetAttribute(function, getattr(driver, f"CU_FUNC_ATTRIBUTE_{name}"), value)
             self._attributes[function, name] = value
 
     def _arguments(self, place: Slot, call: KernelCall) -> tuple[np.generic, ...]:
