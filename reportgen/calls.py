@@ -41,13 +41,15 @@ class Output:
     """One output buffer and the tolerance under which it is compared with the float64 reference.
 
     An element passes where ``|value - reference| <= absolute + relative * |reference|``; NaN never passes.
-    ``dtype`` is a NumPy dtype name.
+    ``dtype`` is a NumPy dtype name. With ``rows`` the reference gives these places of the first axis alone, for outputs too large for a dense one;
+    what arms are compared with each other bit for bit remains the whole.
     """
 
     shape: tuple[int, ...]
     dtype: str
     absolute: float
     relative: float
+    rows: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)

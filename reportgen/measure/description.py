@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from reportgen.calls import Arm, Buffer, Fixture, KernelCall, Output, Step
 from reportgen.errors import InputError
-from reportgen.measure.correctness import size_bytes
+from reportgen.measure.backends.session import PeerRefusedError
+from reportgen.measure.correctness import reference_shape, size_bytes
 
 NEEDED = ("inputs", "outputs", "reference", "kernels", "bytes_and_flops")
 REMEDY = "correct the experiment"
+_MOST_SAID = 300
 
 
 @dataclass(frozen=True)
@@ -132,8 +134,21 @@ class Description:
         self._expect(isinstance(count, int) and count >= 1, function, "must return a whole number of at least 1")
         return int(count)
 
+    def shared(self, fixture: Fixture, inputs: Mapping[str, NDArray[Any]]) -> dict[str, str]:
+        """Ask which inputs are those of other fixtures, too: name to key, one key for one content; none unless the experiment says so."""
+        if not hasattr(self._module, "shared"):
+            return {}
+        keys = self._ask("shared", fixture)
+        good = (
+            isinstance(keys, Mapping)
+            and set(keys) <= set(inputs)
+            and all(isinstance(key, str) for key in keys.values())
+        )
+        self._expect(good, "shared", "must return a dict of names of inputs to texts")
+        return dict(keys)
+
     def reference(self, fixture: Fixture, inputs: dict[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
-        """Dense float64 reference of every output, finite and of the declared shape."""
+        """Float64 reference of every output, finite and of the declared shape, dense but for outputs with ``rows``."""
         wanted, outputs = self._ask("reference", fixture, inputs), self.outputs(fixture)
         self._expect(
             isinstance(wanted, Mapping) and set(wanted) == set(outputs), "reference", f"must return {sorted(outputs)}"
@@ -142,9 +157,9 @@ class Description:
             array = np.asarray(wanted[name])
             self._expect(array.dtype == np.float64, "reference", f"{name!r} must be float64, not {array.dtype}")
             self._expect(
-                array.shape == output.shape,
+                array.shape == reference_shape(output),
                 "reference",
-                f"{name!r} has shape {array.shape}, declared is {output.shape}",
+                f"{name!r} has shape {array.shape}, declared is {reference_shape(output)}",
             )
             self._expect(bool(np.isfinite(array).all()), "reference", f"{name!r} holds values that are not finite")
         return {name: np.ascontiguousarray(wanted[name]) for name in outputs}
@@ -167,6 +182,37 @@ class Description:
             own = any(call.symbol == arm.symbol or call.symbol.startswith(f"{arm.symbol}_") for call in calls)
             self._expect(own, "kernels", f"never calls {arm.symbol!r}, the entry point of arm {arm.name!r}")
         return tuple(calls)
+
+    def expect_call(self) -> None:
+        """Refuse an experiment that has peers and does not say how to run them (InputError)."""
+        if not callable(getattr(self._module, "call", None)):
+            raise InputError("defines no function call, which peers need", where=str(self.path), remedy=REMEDY)
+
+    def call(
+        self, arm: Arm, fixture: Fixture, buffers: Mapping[str, Any], stream: int, *, stepped: bool = False
+    ) -> Callable[[int], Any]:
+        """Prepare a peer on one set of buffers. What the peer raises, here or when it is called, becomes a :class:`PeerRefusedError`.
+
+        What is returned takes the number of the step; the experiment's own callable gets it only where there are several.
+        """
+        made: Callable[..., Any] = self._of_peer("call()", self._module.call, arm, fixture, dict(buffers), stream)
+        self._expect(callable(made), "call", f"must return a callable for peer {arm.name!r}, not {made!r}")
+        return lambda step: self._of_peer(f"peer {arm.name!r}", made, *([step] if stepped else []))
+
+    def peer_outputs(self, arm: Arm, fixture: Fixture, computed: Iterable[str] | None) -> dict[str, Output]:
+        """Name the outputs that a peer computes, with the tolerance for it where the experiment has one."""
+        outputs = self.outputs(fixture)
+        names = list(outputs) if computed is None else list(computed)
+        own = hasattr(self._module, "peer_outputs")
+        stated = self._buffers("peer_outputs", self._ask("peer_outputs", arm, fixture)) if own else outputs
+        for name in names:
+            self._expect(name in outputs, "call", f"peer {arm.name!r} returns {name!r}, which is no output")
+            alike = name in stated and (stated[name].shape, stated[name].dtype) == (
+                outputs[name].shape,
+                outputs[name].dtype,
+            )
+            self._expect(alike, "peer_outputs", f"must have {name!r} as outputs() has it, but for the tolerance")
+        return {name: stated[name] for name in names}
 
     def bytes_and_flops(self, fixture: Fixture) -> tuple[int, int]:
         """Bytes moved and floating-point operations of one operation, as the experiment counts them."""
@@ -192,6 +238,10 @@ class Description:
             good = isinstance(output, Output) and bool(output.shape) and all(n > 0 for n in output.shape)
             self._expect(good, function, f"{name!r} must be a calls.Output with a shape of positive lengths")
             tolerances = (output.absolute, output.relative)
+            rows = output.rows is None or (
+                bool(output.rows) and all(row in range(output.shape[0]) for row in output.rows)
+            )
+            self._expect(rows, function, f"{name!r} must name rows that it has, one at least, or none")
             finite = all(isinstance(part, Real) and 0 <= float(part) < float("inf") for part in tolerances)
             self._expect(finite, function, f"{name!r} must have tolerances that are finite and at least 0")
             dtype = self._guarded(f"{function}()", np.dtype, output.dtype)
@@ -206,6 +256,12 @@ class Description:
 
     def _ask(self, function: str, *args: Any) -> Any:
         return self._guarded(f"{function}()", getattr(self._module, function), *args)
+
+    def _of_peer(self, what: str, function: Any, *args: Any) -> Any:
+        try:
+            return self._guarded(what, function, *args)
+        except InputError as fault:
+            raise PeerRefusedError(" ".join(fault.what.split())[:_MOST_SAID], where=fault.where) from fault
 
     def _guarded(self, what: str, function: Any, *args: Any) -> Any:
         try:
