@@ -6,14 +6,15 @@ import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
+from reportgen import options as opt
 from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, ReportgenError
 
 if TYPE_CHECKING:
-    from reportgen.measure.devices import Ended, Share
+    from reportgen.measure.devices import Ended
     from reportgen.measure.guarding import Guard
     from reportgen.measure.watching import RunOptions, RunOutcome
     from reportgen.project import Project
@@ -28,13 +29,6 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-ProjectDir = Annotated[Path, typer.Option("--project", metavar="DIR", help="The lab's folder.")]
-Backend = Annotated[str, typer.Option(help="native, fake ...; the experiment's own by default.")]
-Device = Annotated[str, typer.Option(help="The backend's first by default. Several, as in 0,1: an attempt each.")]
-Scheduler = Annotated[str, typer.Option(metavar="ADDRESS", help="Measure on its Dask workers, each on its own device.")]
-Sanitizer = Annotated[str, typer.Option(metavar="TOOL", help="Look with memcheck, racecheck, synccheck or initcheck.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-Paths = Annotated[list[Path], typer.Argument(metavar="PATH...")]
 Here = Path()
 _WIDTH_IN_FILES = 140
 
@@ -43,13 +37,10 @@ _WIDTH_IN_FILES = 140
 def plan(
     name: str,
     *,
-    backend: Backend = "",
-    declare: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write what git knows of the plan's files, for `run --provenance`."),
-    ] = None,
-    project: ProjectDir = Here,
-    json: Json = False,
+    backend: opt.Backend = "",
+    declare: opt.Declare = None,
+    project: opt.ProjectDir = Here,
+    json: opt.Json = False,
 ) -> None:
     """Show what NAME would measure, and the digest that freezes it."""
     from reportgen import machine, terminal
@@ -67,46 +58,45 @@ def plan(
 def run(  # noqa: PLR0913 - each is an option of the command line
     name: str,
     *,
-    backend: Backend = "",
-    device: Device = "",
-    quick: Annotated[bool, typer.Option("--quick", help="Two repetitions, never scored.")] = False,
-    scheduler: Scheduler = "",
-    sanitizer: Sanitizer = "",
-    where: Annotated[
-        list[str] | None, typer.Option(metavar="AXIS=VALUE", help="Only these fixtures, for --sanitizer.")
-    ] = None,
-    resume: Annotated[str, typer.Option(metavar="ATTEMPT", help="Complete an interrupted attempt.")] = "",
-    provenance: Annotated[Path | None, typer.Option(help="Declared provenance, where there is no git.")] = None,
-    project: ProjectDir = Here,
-    json: Json = False,
+    backend: opt.Backend = "",
+    device: opt.Device = "",
+    quick: opt.Quick = False,
+    scheduler: opt.Scheduler = "",
+    sanitize: opt.Sanitize = "",
+    profile: opt.Profile = False,
+    where: opt.Where = None,
+    arms: opt.Arms = "",
+    resume: opt.Resume = "",
+    provenance: opt.Provenance = None,
+    project: opt.ProjectDir = Here,
+    json: opt.Json = False,
 ) -> None:
     """Measure NAME and archive everything under runs/."""
-    from reportgen.measure.watching import (
-        RunOptions,
-    )  # little: what is imported before the forks is there once for each
+    # Little: what is imported before the forks is there once for each.
+    from reportgen.measure.devices import spread
+    from reportgen.measure.looking import asked_of
+    from reportgen.measure.watching import RunOptions
 
-    options = RunOptions(
-        backend=backend or None,
-        device=device or None,
-        quick=quick,
-        sanitizer=sanitizer or None,
-        resume=resume or None,
-        provenance=provenance,
-    )
+    said = RunOptions(backend=backend or None, device=device or None, resume=resume or None, provenance=provenance)
+    options, tools = asked_of(replace(said, quick=quick, profile=profile), sanitize, where or [], arms)
     opened = _open(project)
-    share = _spread(opened, name, options, scheduler, json=json)  # with several devices: once in a child for each
+    if scheduler:
+        _sum_up(_dispatched(opened, name, options, scheduler), json=json)
+    share = spread(opened, name, options, tools, lambda line: print(line, file=sys.stderr))
+    if isinstance(share, list):
+        _sum_up(share, json=json)  # this process measured nothing: a child for each did
     guard = _split(opened, name)  # first: what measures is the child, and this process its watchdog
 
     from reportgen import machine
     from reportgen.measure.controller import run
     from reportgen.measure.doctor import check_load
-    from reportgen.measure.sanitizers import parsed_where
 
-    asked = replace(options, where=parsed_where(where or []), device=share.selector if share else options.device)
+    if share:
+        options = replace(options, device=share.selector or None, sanitizer=share.tool or None)
     with _progress(opened, name, options) as watch:
         if not (load := check_load()).ok:
             watch.warning(f"{load.sentence} Intervals will be wider; {load.remedy}.")
-        outcome = run(opened, name, asked, watch, guard)
+        outcome = run(opened, name, options, watch, guard)
     if share:
         share.report(machine.outcome(outcome))
     _finish(outcome, json=json, quiet=share is not None)
@@ -115,12 +105,9 @@ def run(  # noqa: PLR0913 - each is an option of the command line
 @app.command()
 def recover(
     *,
-    reopen: Annotated[
-        list[str] | None,
-        typer.Option(metavar="SERVICE", help="Reopen SERVICE though it is not who it was: you vouch for it."),
-    ] = None,
-    project: ProjectDir = Here,
-    json: Json = False,
+    reopen: opt.Reopen = None,
+    project: opt.ProjectDir = Here,
+    json: opt.Json = False,
 ) -> None:
     """Mend what killed runs left: processes are ended, live services reopened."""
     from reportgen import machine, terminal
@@ -136,10 +123,10 @@ def recover(
 
 @app.command()
 def attempts(
-    name: Annotated[str, typer.Argument(help="Only this experiment's.")] = "",
+    name: opt.Only = "",
     *,
-    project: ProjectDir = Here,
-    json: Json = False,
+    project: opt.ProjectDir = Here,
+    json: opt.Json = False,
 ) -> None:
     """List every attempt with its status and reason."""
     from reportgen import machine, terminal
@@ -154,8 +141,8 @@ def attempts(
 def exclude(
     attempt: str,
     *,
-    reason: Annotated[str, typer.Option(help="Why it must not count; shown wherever it appears.")],
-    project: ProjectDir = Here,
+    reason: opt.Reason,
+    project: opt.ProjectDir = Here,
 ) -> None:
     """Exclude ATTEMPT from scoring by a note beside it; nothing is deleted."""
     from reportgen.archive.layout import find_attempt
@@ -167,10 +154,10 @@ def exclude(
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="An experiment, NAME@1a2b3c for another record of it, or an attempt.")],
+    name: opt.Shown,
     *,
-    project: ProjectDir = Here,
-    json: Json = False,
+    project: opt.ProjectDir = Here,
+    json: opt.Json = False,
 ) -> None:
     """Print the verdicts of NAME's record, or of a single attempt."""
     from reportgen import machine, terminal
@@ -178,27 +165,41 @@ def show(
     from reportgen.scoring import score_attempts, stages_in
 
     runs = _open(project).runs
-    shown, sanitized, faults = find_shown(runs, name)
+    shown, beside, faults = find_shown(runs, name)
     if not shown:
-        _print_json(machine.attempts(sanitized)[0]) if json else _print(terminal.sanitized(sanitized))
+        _print_json(machine.attempts(beside)[0]) if json else _print(terminal.looked_at(beside))
         return
     result = score_attempts(shown[0].plan, shown, stages_in(shown[0].plan, runs))
     if json:
-        _print_json(machine.result(result) | {"sanitizers": machine.attempts(sanitized)})
+        _print_json(machine.result(result) | machine.looked_at(beside))
     else:
         _print(terminal.result(result, shown))
-        if sanitized:
-            _print(terminal.sanitized(sanitized))
+        if beside:
+            _print(terminal.looked_at(beside))
     _exit_with(faults)
+
+
+@app.command()
+def diff(before: str, after: str, *, project: opt.ProjectDir = Here, json: opt.Json = False) -> None:
+    """Say how AFTER differs from BEFORE: records (NAME, NAME@1a2b3c) or attempts (an id, or a folder)."""
+    import msgspec
+
+    from reportgen import terminal
+    from reportgen.analysis.differing import difference
+    from reportgen.scoring import side_of
+
+    runs = _open(project).runs
+    found = difference(side_of(runs, before), side_of(runs, after))
+    _print_json(msgspec.to_builtins(found)) if json else _print(terminal.difference(found))
 
 
 @app.command()
 def build(
     *,
-    out: Annotated[Path | None, typer.Option(help="Where the site goes; public/ by default.")] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Fail on any warning.")] = False,
-    project: ProjectDir = Here,
-    json: Json = False,
+    out: opt.Out = None,
+    strict: opt.Strict = False,
+    project: opt.ProjectDir = Here,
+    json: opt.Json = False,
 ) -> None:
     """Build the static site out of runs/, site/ and templates/."""
     from reportgen import machine, terminal
@@ -211,7 +212,7 @@ def build(
 
 
 @app.command()
-def check(*, project: ProjectDir = Here, json: Json = False) -> None:
+def check(*, project: opt.ProjectDir = Here, json: opt.Json = False) -> None:
     """Check pages, bindings and links without writing the site."""
     from reportgen import machine, terminal
     from reportgen.publish.check import check
@@ -224,8 +225,8 @@ def check(*, project: ProjectDir = Here, json: Json = False) -> None:
 @app.command()
 def serve(
     *,
-    port: Annotated[int, typer.Option(help="On loopback.")] = 8000,
-    project: ProjectDir = Here,
+    port: opt.Port = 8000,
+    project: opt.ProjectDir = Here,
 ) -> None:
     """Serve the site on loopback and rebuild it when a file changes."""
     from reportgen.publish.serve import serve
@@ -234,7 +235,7 @@ def serve(
 
 
 @app.command()
-def verify(paths: Paths, *, json: Json = False) -> None:
+def verify(paths: opt.Paths, *, json: opt.Json = False) -> None:
     """Re-check records: PATH is an attempt, a record's folder, a zip or a built site."""
     from reportgen import machine, terminal
     from reportgen.publish.verification import verify_path
@@ -249,7 +250,7 @@ def verify(paths: Paths, *, json: Json = False) -> None:
 
 
 @app.command()
-def merge(paths: Paths, *, project: ProjectDir = Here, json: Json = False) -> None:
+def merge(paths: opt.Paths, *, project: opt.ProjectDir = Here, json: opt.Json = False) -> None:
     """Take in attempts of other hosts: PATH is an attempt, a folder of attempts, or a zip of either."""
     from reportgen import machine, terminal
     from reportgen.publish.merging import REFUSED, merge
@@ -268,7 +269,7 @@ def upgrade(path: Path) -> None:
 
 
 @app.command()
-def doctor(*, project: ProjectDir = Here, json: Json = False) -> None:
+def doctor(*, project: opt.ProjectDir = Here, json: opt.Json = False) -> None:
     """Say what this machine can measure, and what is missing."""
     from reportgen import machine, terminal
     from reportgen.measure.doctor import examine
@@ -332,16 +333,8 @@ def _open(folder: Path) -> Project:
     return open_project(folder)
 
 
-def _spread(opened: Project, name: str, options: RunOptions, scheduler: str, *, json: bool) -> Share | None:
-    """Measure on several devices, if asked to: a child for one of them returns, with what it has to do, and nothing else."""
-    from reportgen.measure.devices import spread
-
-    if scheduler:
-        ended: Share | list[Ended] | None = _dispatched(opened, name, options, scheduler)
-    else:
-        ended = spread(opened, name, options, lambda line: print(line, file=sys.stderr))
-    if not isinstance(ended, list):
-        return ended
+def _sum_up(ended: list[Ended], *, json: bool) -> NoReturn:
+    """Say how each of several attempts ended; the worst status is the run's."""
     from reportgen import machine
 
     if json:

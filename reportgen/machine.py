@@ -78,6 +78,7 @@ def attempts(found: Sequence[Attempt]) -> list[dict[str, Any]]:
             "path": str(attempt.path),
             "standing": standing(formed, attempt.id),
             "sanitizer": msgspec.to_builtins(attempt.manifest.sanitizer),
+            "profile": msgspec.to_builtins(attempt.manifest.profile),
         }
         for attempt in found
     ]
@@ -120,9 +121,25 @@ def outcome(finished: RunOutcome) -> dict[str, Any]:
     }
 
 
+def looked_at(beside: Sequence[Attempt]) -> dict[str, Any]:
+    """List the attempts beside a record that time nothing, by what looked."""
+    return {
+        "sanitizers": attempts([one for one in beside if one.manifest.sanitizer is not None]),
+        "profiles": attempts([one for one in beside if one.manifest.profile is not None]),
+    }
+
+
 def several(ended: Sequence[Ended]) -> list[dict[str, Any]]:
-    """One row a device, in the order in which they were named: how its attempt ended."""
-    return [{"device": one.selector, "exit_status": one.exit_status, **one.outcome} for one in ended]
+    """One row a device, and a tool where several look, in the order in which they were named: how its attempt ended."""
+    return [
+        {
+            "device": one.selector,
+            **({"tool": one.tool} if one.tool else {}),
+            "exit_status": one.exit_status,
+            **one.outcome,
+        }
+        for one in ended
+    ]
 
 
 def build(report: BuildReport) -> dict[str, Any]:

@@ -86,6 +86,7 @@ def _ask(
         ceiling=found.ceiling,
         points=list(found.points),
         bands=list(found.bands),
+        cells=list(found.cells),
         exploratory=gate.after is not None,
     )
     return result, bool(fixtures)
@@ -110,7 +111,7 @@ def _every_fixture(question: Question) -> Finding:
     cells = cells_of(question)
     if cells is None:
         return INVALID
-    return _weigh(cells, np.full(len(cells.end), question.gate.threshold))
+    return replace(_weigh(cells, np.full(len(cells.end), question.gate.threshold)), cells=cells.as_results())
 
 
 def _no_regression(question: Question) -> Finding:

@@ -11,7 +11,7 @@ from reportgen.analysis.decision import FEWEST_REPETITIONS, DevicePairs
 from reportgen.analysis.median import FloatArray
 from reportgen.analysis.views import PairedTimes
 from reportgen.model.experiment import AxisValue, Gate
-from reportgen.model.result import Band, BandPoint, CeilingSum, GateOutcome
+from reportgen.model.result import Band, BandPoint, CeilingSum, GateCell, GateOutcome
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +27,7 @@ class Finding:
     ceiling: CeilingSum | None = None
     points: tuple[BandPoint, ...] = ()
     bands: tuple[Band, ...] = ()
+    cells: tuple[GateCell, ...] = ()
 
 
 INVALID = Finding(GateOutcome.INVALID)
@@ -62,11 +63,20 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Savings of all cells: median and lower end of its order-statistic interval."""
+    """Savings of all cells: median, lower and upper end of its order-statistic interval."""
 
     names: tuple[tuple[str, str], ...]
     estimate: FloatArray
     end: FloatArray
+    high: FloatArray
+
+    def as_results(self) -> tuple[GateCell, ...]:
+        """One noun a cell, in the order of the record."""
+        columns = zip(self.names, self.estimate.tolist(), self.end.tolist(), self.high.tolist(), strict=True)
+        return tuple(
+            GateCell(device=device, fixture=fixture, estimate=estimate, low=low, high=high)
+            for (device, fixture), estimate, low, high in columns
+        )
 
 
 def cells_of(question: Question) -> Cells | None:
@@ -75,11 +85,13 @@ def cells_of(question: Question) -> Cells | None:
     samples = [device.samples for device in pairs]
     if not samples or any((sample.count < FEWEST_REPETITIONS).any() for sample in samples):
         return None
-    worst = [sample.order_ends()[0 if question.in_time else 1] for sample in samples]
+    ends = [sample.order_ends() for sample in samples]
+    worst, best = (0, 1) if question.in_time else (1, 0)
     return Cells(
         names=tuple((device.device, fixture) for device in pairs for fixture in device.fixtures),
         estimate=question.as_savings(np.concatenate([sample.median() for sample in samples])),
-        end=question.as_savings(np.concatenate(worst)),
+        end=question.as_savings(np.concatenate([both[worst] for both in ends])),
+        high=question.as_savings(np.concatenate([both[best] for both in ends])),
     )
 
 

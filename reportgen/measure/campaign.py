@@ -50,8 +50,11 @@ def _nothing_alive(staying: Iterable[int]) -> list[Owned]:
 class Campaign:
     """One open attempt and everything needed to measure it.
 
-    ``bracket`` takes the hashes of all that must not change; ``sweep`` ends what a timed process left alive (``Guard.sweep``).
+    ``bracket`` takes the hashes of all that must not change; ``sweep`` ends what a timed process left alive (``Guard.sweep``). What is measured
+    contradicts nothing: there is no ``finding``.
     """
+
+    finding = ""
 
     bench: Bench
     journal: Journal

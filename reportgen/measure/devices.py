@@ -1,6 +1,6 @@
-"""``--device 0,1``: one attempt a device, each in a process of its own with guards, window and lock of its own.
+"""``--device 0,1``, ``--sanitize a,b``: an attempt a device and tool, each in a process of its own with guards, window and lock of its own.
 
-The process that the user started measures nothing: it forks one child a device, passes signals on, and sums up.
+The process that the user started measures nothing: it forks one child an attempt, passes signals on, and sums up.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, InputError
@@ -39,9 +39,10 @@ class Survey:
 
 @dataclass(frozen=True)
 class Share:
-    """What a child has to do: measure on ``selector``, then ``report`` the outcome to the process that sums up."""
+    """What a child has to do: measure on ``selector`` (look with ``tool``), then ``report`` the outcome to the process that sums up."""
 
     selector: str
+    tool: str
     descriptor: int
 
     def report(self, outcome: dict[str, Any]) -> None:
@@ -52,19 +53,26 @@ class Share:
 
 @dataclass(frozen=True)
 class Ended:
-    """How the attempt on one device ended; ``outcome`` is as ``machine.outcome`` has it, empty if none was reported."""
+    """How the attempt on one device, with one ``tool``, ended; ``outcome`` is as ``machine.outcome`` has it, empty if none was reported."""
 
     selector: str
     exit_status: int
     outcome: dict[str, Any]
+    tool: str = ""
 
     @property
     def sentence(self) -> str:
-        """One line: device, status, attempt or reason."""
+        """One line: device and tool, status, attempt or reason."""
+        label = label_of(self.selector, self.tool)
         if not self.outcome:
-            return f"device {self.selector}: ended with status {self.exit_status} before it could report; see `reportgen attempts`"
+            return f"{label}: ended with status {self.exit_status} before it could report; see `reportgen attempts`"
         told = (self.outcome["status"], self.outcome["attempt"] or "no attempt", self.outcome["reason"])
-        return f"device {self.selector}: {', '.join(str(one) for one in told if one)}"
+        return f"{label}: {', '.join(str(one) for one in told if one)}"
+
+
+def label_of(selector: str, tool: str) -> str:
+    """Name an attempt of several by its device and tool, whichever were named."""
+    return ", ".join([*([f"device {selector}"] if selector else []), *([tool] if tool else [])])
 
 
 def survey(project: Project, name: str, backend: str, chosen: Sequence[str]) -> Survey:
@@ -88,7 +96,7 @@ def _survey(project: Project, name: str, backend: str, chosen: list[str]) -> Sur
 
     experiment = read_experiment(find_experiment(project, name))
     builder = open_builder(backend or experiment.backend)
-    devices = [(one, builder.device(one)) for one in chosen]
+    devices = [(one, builder.device(one or None)) for one in chosen]
     services = project.settings.services
     places = [
         Place(one, device.id, device.kind, "", frozenset(each.name for each in services if each.shares(device.id)))
@@ -97,8 +105,10 @@ def _survey(project: Project, name: str, backend: str, chosen: list[str]) -> Sur
     return Survey(places, experiment.protocol.side_by_side)
 
 
-def spread(project: Project, name: str, options: RunOptions, say: Callable[[str], None]) -> Share | list[Ended] | None:
-    """Where several devices are named, fork as :func:`spread_over` does; ``None`` where it is one, or none.
+def spread(
+    project: Project, name: str, options: RunOptions, tools: Sequence[str], say: Callable[[str], None]
+) -> Share | list[Ended] | None:
+    """Where several devices or tools are named, fork as :func:`spread_over` does; ``None`` where it is one attempt.
 
     Raises
     ------
@@ -106,11 +116,15 @@ def spread(project: Project, name: str, options: RunOptions, say: Callable[[str]
         As :func:`survey`, or the devices cannot be told, or one attempt is to be resumed on several.
     """
     chosen = parsed(options.device or "")
-    if len(chosen) == 1:
+    if len(chosen) == 1 and len(tools) <= 1:
         return None
     if options.resume:
         raise InputError("--resume completes one attempt", where=f"--device {options.device}", remedy="leave it out")
-    return spread_over(survey(project, name, options.backend or "", chosen), say)
+    surveyed = survey(project, name, options.backend or "", chosen)
+    if not tools:
+        return spread_over(surveyed, say)
+    turns = [replace(place, tool=tool) for place in surveyed.places for tool in tools]
+    return spread_over(Survey(turns, side_by_side=False), say)
 
 
 def spread_over(surveyed: Survey, say: Callable[[str], None]) -> Share | list[Ended]:
@@ -119,7 +133,7 @@ def spread_over(surveyed: Survey, say: Callable[[str], None]) -> Share | list[En
     Call it while this process has one thread. After an interruption no further attempt is begun. ``say`` prints a child's line
     where several are under way at the same time, and so none may write to the terminal by itself.
     """
-    waiting, busy, ended = list(surveyed.places), dict[int, _Child](), dict[str, Ended]()
+    waiting, busy, ended = list(surveyed.places), dict[int, _Child](), dict[Place, Ended]()
     with ExitStack() as stack:
         asked = stack.enter_context(Interruption())
         stopped = False
@@ -136,7 +150,7 @@ def spread_over(surveyed: Survey, say: Callable[[str], None]) -> Share | list[En
             stopped = _look(busy, asked, say, stopped=stopped)
             for done in [child for child in busy.values() if child.has_ended()]:
                 del busy[done.pid]
-                ended[done.place.name] = done.collected(say)
+                ended[done.place] = done.collected(say)
     not_begun: dict[str, Any] = {
         "status": "not begun",
         "attempt": None,
@@ -144,8 +158,8 @@ def spread_over(surveyed: Survey, say: Callable[[str], None]) -> Share | list[En
         "reason": "interrupted",
         "failed_arms": [],
     }
-    left = {place.name: Ended(place.name, EXIT_INTERRUPTED, not_begun) for place in waiting}
-    return [(ended | left)[place.name] for place in surveyed.places]
+    left = {place: Ended(place.name, EXIT_INTERRUPTED, not_begun, place.tool) for place in waiting}
+    return [(ended | left)[place] for place in surveyed.places]
 
 
 def parsed(text: str) -> list[str]:
@@ -197,7 +211,7 @@ class _Child:
         if pipe == self.text:
             *lines, held = held.split(b"\n")
             for line in lines:
-                say(f"device {self.place.name}: {line.decode(errors='replace')}")
+                say(f"{label_of(self.place.name, self.place.tool)}: {line.decode(errors='replace')}")
         self.told[pipe] = held
         return bool(data)
 
@@ -221,7 +235,7 @@ class _Child:
             outcome = json.loads(self.told.get(self.report, b""))
         except ValueError:
             outcome = {}
-        return Ended(self.place.name, code if code >= 0 else EXIT_FINDING, outcome)
+        return Ended(self.place.name, code if code >= 0 else EXIT_FINDING, outcome, self.place.tool)
 
 
 def _fork(place: Place, stack: ExitStack, *, quiet: bool) -> Share | _Child:
@@ -244,7 +258,7 @@ def _fork(place: Place, stack: ExitStack, *, quiet: bool) -> Share | _Child:
     if said is not None:
         for stream in (1, 2):
             os.dup2(said, stream)
-    return Share(place.name, told)
+    return Share(place.name, place.tool, told)
 
 
 def _look(busy: dict[int, _Child], asked: Interruption, say: Callable[[str], None], *, stopped: bool) -> bool:

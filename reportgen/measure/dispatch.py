@@ -95,9 +95,10 @@ class Dispatch:
 
     def _prepare(self) -> None:
         options = self.options
-        if options.device is not None or options.sanitizer is not None:
+        if options.device is not None or options.sanitizer is not None or options.profile:
             raise InputError(
-                "workers of a fleet own their devices and only time", remedy="leave --device and --sanitizer out"
+                "workers of a fleet own their devices and only time",
+                remedy="leave --device, --sanitize and --profile out",
             )
         experiment = find_experiment(self.project, self.name)
         header = open_header(self.project, experiment, options.resume) if options.resume else None

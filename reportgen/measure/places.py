@@ -10,7 +10,7 @@ from reportgen.errors import InputError
 
 @dataclass(frozen=True)
 class Place:
-    """One device of one run. ``name`` is what the user knows it by: a selector, or a worker's address.
+    """One device of one run, or one tool's turn on it. ``name`` is what the user knows it by: a selector, or a worker's address.
 
     ``host`` tells machines apart, and boots of one machine; ``services`` are the live services that share the device.
     """
@@ -20,6 +20,7 @@ class Place:
     kind: str = ""
     host: str = ""
     services: frozenset[str] = frozenset()
+    tool: str = ""
 
     def disturbs(self, other: Place, *, side_by_side: bool) -> bool:
         """Whether attempts at both must not be under way together.

@@ -15,9 +15,9 @@ class RunOptions:
     """What ``run`` was asked; ``None`` means what the experiment says, or the only choice.
 
     ``resume`` is an open attempt's id. ``provenance`` is a file that ``provenance.declare`` wrote. ``repetitions`` replaces the
-    protocol's number under ``quick`` only: what is scored is measured as planned. ``sanitizer`` is a tool of ``sanitizers.Tool`` that
-    looks at the fixtures that ``where`` (axis to values) leaves, instead of a clock. ``attempt`` is the id that a sender on another host
-    chose, who also seals (``seals`` is false then).
+    protocol's number under ``quick`` only: what is scored is measured as planned. ``sanitizer`` is a tool of ``looking.Tool``, ``profile``
+    stands for the profiler: instead of a clock they look at the fixtures that ``where`` (axis to values) leaves, the profiler at those of
+    ``arms`` alone, where any are named. ``attempt`` is the id that a sender on another host chose, who also seals (``seals`` is false then).
     """
 
     backend: str | None = None
@@ -27,6 +27,8 @@ class RunOptions:
     provenance: Path | None = None
     repetitions: int | None = None
     sanitizer: str | None = None
+    profile: bool = False
+    arms: tuple[str, ...] = ()
     where: dict[str, list[str]] = field(default_factory=dict)
     attempt: str | None = None
     seals: bool = True

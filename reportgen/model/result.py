@@ -232,13 +232,24 @@ class Band(msgspec.Struct, frozen=True, kw_only=True):
     points: int
 
 
+class GateCell(msgspec.Struct, frozen=True, kw_only=True):
+    """What an arm saves on one fixture of one device, in the unit of the gate: median and order-statistic interval."""
+
+    device: str
+    fixture: str
+    estimate: float
+    low: float
+    high: float
+
+
 class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     """A gate asked of one arm in one slice. ``estimate`` and ``end`` are of the deciding cell (``fixture``, ``device``).
 
     Both are in the unit and direction of ``threshold``: share of the baseline's time saved, nanoseconds saved, or for
     ``no_regression`` the time lost. ``tolerance`` is what ``no_regression`` allowed there, or the margin of a ``band``: the
     threshold or, where that is more, the slice's cell floor. ``frozen_at`` is when the plan's files were last changed,
-    ``began_at`` when the first attempt of the record began. ``ceiling``, ``points`` and ``bands`` belong to those kinds.
+    ``began_at`` when the first attempt of the record began. ``ceiling``, ``points`` and ``bands`` belong to those kinds,
+    ``cells`` to ``every_fixture``.
     """
 
     name: str
@@ -259,6 +270,7 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     ceiling: CeilingSum | None = None
     points: list[BandPoint] = []
     bands: list[Band] = []
+    cells: list[GateCell] = []
     exploratory: bool = False
 
     @property

@@ -13,10 +13,14 @@ import msgspec
 from markupsafe import Markup, escape
 
 from reportgen.errors import InputError
+from reportgen.model.result import GateResult
 from reportgen.publish import (
     answers,
     bandwidth,
+    counter_tables,
+    counters,
     gate_tables,
+    gate_values,
     lookup,
     record_files,
     statements,
@@ -24,11 +28,13 @@ from reportgen.publish import (
     study_figures,
     study_tables,
     study_values,
+    sums,
     tables,
     wording,
 )
 from reportgen.publish.claims import Claims
-from reportgen.publish.figures import figures
+from reportgen.publish.context import Table
+from reportgen.publish.figures import SAVINGS, figures, savings_figure
 from reportgen.publish.library import Library, root_of
 from reportgen.publish.markdown import SourcePage, calling_line
 from reportgen.publish.page_records import PageRecords, Where
@@ -49,6 +55,7 @@ class Bindings(PageRecords):
         self._theme = theme
         self._root = root_of(page.front.address)
         self.problems: list[Problem] = []
+        self._sums = sums.Sums()
         self._claims = Claims(page, library, self._plain())
         self.used.update(self._claims.used)
 
@@ -63,6 +70,11 @@ class Bindings(PageRecords):
         """The claims that the page makes."""
         return self._claims
 
+    @property
+    def sums(self) -> tuple[Table, ...]:
+        """The derivations of the sums and products that were asked for."""
+        return tuple(self._sums.tables)
+
     def _plain(self) -> dict[str, Callable[..., Any]]:
         """Every binding that the sentence of a claim may use."""
         return {
@@ -75,11 +87,17 @@ class Bindings(PageRecords):
             "fact": self.fact,
             "floor": self.floor,
             "margin": self.margin,
+            "time": self.time,
+            "gate": self.gate,
+            "sum_of": self.sum_of,
+            "product_of": self.product_of,
             "study": self.study,
+            "counter": self.counter,
             "protocol": self.protocol,
             "experiment": self.experiment,
             "table": self.table,
             "chart": self.chart,
+            "saving": self.saving,
             "downloads": self.downloads,
             "link": self.link,
             "stated": self.stated,
@@ -106,7 +124,7 @@ class Bindings(PageRecords):
         value = getattr(found, figure)
         if value is None:
             raise InputError(f"{found.arm} against {found.baseline} is {found.verdict.value}: it has no {figure}")
-        return self._figure(record, lookup.comparison_anchor(found), value, wording.change(value))
+        return self._figure(record, lookup.comparison_anchor(found), value, wording.change(value), sums.RATIO)
 
     def interval(self, arm: str, vs: str = "incumbent", where: Where | None = None) -> Markup:
         """Say a decision interval as two changes in time."""
@@ -126,7 +144,7 @@ class Bindings(PageRecords):
     def outcome(self, arm: str, where: Where | None = None) -> Markup:
         """Say what to do with a candidate, with the reason."""
         record, name = self._arm(arm)
-        pieces = [piece.name for piece in lookup.matching_slices(record, where or {})]
+        pieces = [piece.name for piece in self._pieces(record, where)]
         found = [one for one in record.result.promotions if one.arm == name and one.slice in pieces]
         if len({one.outcome for one in found}) != 1:
             raise InputError(f"{name!r} has {len(found)} outcomes there", remedy="name a candidate and one slice")
@@ -143,7 +161,7 @@ class Bindings(PageRecords):
         if what not in COUNTS:
             raise InputError(f"no count of {what!r}", remedy=f"counts are: {', '.join(sorted(COUNTS))}")
         value = COUNTS[what](record)
-        return self._figure(record, f"count-{what}", value, wording.count(value))
+        return self._figure(record, f"count-{what}", value, wording.count(value), sums.COUNT)
 
     def fact(self, what: str, experiment: str | None = None) -> Markup:
         """Say a fact of the record, such as its device or date."""
@@ -172,6 +190,39 @@ class Bindings(PageRecords):
         value = max(record.result.smallest_effect, line.floor)
         return self._figure(record, lookup.noise_anchor(line), value, wording.share(value))
 
+    def time(self, arm: str, at: Where, device: str | None = None) -> Markup:
+        """Say the median time of an arm per launch on the one fixture with the values ``at``; ``device`` is an id or a model."""
+        record, name = self._arm(arm)
+        counters.fixtures_where(record, at)
+        found = lookup.time_of(record, name, at, device)
+        anchor = lookup.time_anchor(found.fixture, found.device)
+        return self._figure(record, anchor, found.median_ns, wording.time(found.median_ns), sums.TIME)
+
+    def gate(  # noqa: PLR0913 - each a keyword that a page may say
+        self,
+        name: str,
+        arm: str | None = None,
+        where: Where | None = None,
+        figure: str = "estimate",
+        *,
+        unit: str = "",
+        experiment: str | None = None,
+    ) -> Markup:
+        """Say a figure of a gate in its own quantity: estimate, end, threshold; of a ceiling also saved, low, cost, cost_high."""
+        found = self._gates(name, arm, where, experiment)
+        if len(found) != 1:
+            raise InputError(f"gate {name!r} is asked {len(found)} times there", remedy="name an arm and a slice")
+        record, value = self._record(experiment), gate_tables.figure_of(found[0], figure)
+        return self._gate_figure(record, gate_tables.gate_anchor(found[0]), found[0], value, unit)
+
+    def sum_of(self, title: str, *lines: Any) -> Markup:
+        """Say a sum of figures; each line is (words, figure) or (words, figure, factor)."""
+        return self._sums.sum_of(title, lines)
+
+    def product_of(self, title: str, *lines: Any) -> Markup:
+        """Say a product of figures and numbers; lines as in a sum."""
+        return self._sums.product_of(title, lines)
+
     def study(  # noqa: PLR0913 - each a keyword that a page may say
         self,
         what: str,
@@ -186,6 +237,14 @@ class Bindings(PageRecords):
         record = self._record(experiment)
         said = study_values.said(record, what, study_values.Selection(mode, kernel, effect, harness))
         return self._figure(record, said.anchor, said.value, said.text)
+
+    def counter(self, arm: str, metric: str, where: Where | None = None, call: int | None = None) -> Markup:
+        """Say a counter of an arm on the fixture that ``where`` selects, as a profile attempt counted it."""
+        record, name = self._arm(arm)
+        found = counters.counted(record, lookup.arm_named(record.plan, name).name, metric, where or {}, call)
+        return Markup('<a class="number" href="{}"><data value="{}">{}</data></a>').format(
+            f"{self._root}{found.address}#{found.anchor}", repr(found.value), counters.text(metric, found.value)
+        )
 
     def protocol(self, experiment: str | None = None) -> dict[str, Any]:
         """Give the protocol's constants, as the record froze them or as the experiment declares them."""
@@ -205,32 +264,67 @@ class Bindings(PageRecords):
         }
 
     def table(self, kind: str, experiment: str | None = None, where: Where | None = None, **named: Any) -> Markup:
-        """Show tables of one kind, one a slice; ``bandwidth`` takes ``ceiling``, a record, and ``at``, a fixture of it."""
+        """Show tables of one kind, one a slice; ``bandwidth`` takes ``ceiling``, a record, and ``at``, a fixture of it; ``counters`` any axes and ``arms``; those of gates a ``unit``."""
         record = self._record(experiment)
         if kind == "bandwidth":
             return self._bandwidth(record, where or {}, **named)
+        if kind == "counters":
+            return self._counters(record, where, **named)
         if kind in study_tables.KINDS:
             return self._theme.table(study_tables.KINDS[kind](record, self._root + record.address))
-        slices = lookup.matching_slices(record, where or {})
+        slices = self._pieces(record, where)
+        counters.refuse_false_rotation(record, [name for piece in slices for name in piece.fixtures])
         if kind in gate_tables.KINDS:
-            return Markup("\n").join(self._theme.table(table) for table in gate_tables.build(kind, record, slices))
+            built = gate_tables.build(kind, record, slices, **named)
+            return Markup("\n").join(self._theme.table(table) for table in built)
         built = tables.build(kind, record, slices, self._root + record.address)
         return Markup("\n").join(self._theme.table(table) for table in built)
 
+    def _counters(self, record: RecordView, where: Where | None, arms: list[str] | None = None) -> Markup:
+        found = counters.profiles(record)
+        if not found:
+            raise InputError(
+                f"{record.name} has no profile", remedy=f"make one: reportgen run {record.experiment} --profile"
+            )
+        chosen = counters.fixtures_where(record, where or {})
+        for arm in arms or []:
+            lookup.arm_named(record.plan, arm)
+        built = [counter_tables.table(one, self._root + one.address, chosen, arms) for one in found]
+        return Markup("\n").join(self._theme.table(table) for table in built if table.rows)
+
     def _bandwidth(self, record: RecordView, where: Where, ceiling: str, at: Where) -> Markup:
+        counters.fixtures_where(self._record(ceiling), at)
         reached = bandwidth.ceiling_of(self._record(ceiling), at, record.devices)
-        found = [bandwidth.table(record, piece, reached) for piece in lookup.matching_slices(record, where)]
+        found = [bandwidth.table(record, piece, reached) for piece in self._pieces(record, where)]
         return Markup("\n").join(self._theme.table(table) for table in found)
 
-    def chart(
-        self, kind: str, experiment: str | None = None, where: Where | None = None, vs: str | None = None
+    def saving(  # noqa: PLR0913 - each a keyword that a page may say
+        self, gate: str, arm: str, at: Where, figure: str = "estimate", *, unit: str = "", experiment: str | None = None
     ) -> Markup:
-        """Show charts of one kind, one a slice and baseline (or the baseline that ``vs`` names)."""
-        record = self._record(experiment)
+        """Say what an arm saves on one fixture, by the gate that asked: estimate, low or high."""
+        record, found = self._record(experiment), self._gates(gate, arm, None, experiment)
+        counters.fixtures_where(record, at)
+        saved = gate_values.saved_on(record, found, at)
+        return self._gate_figure(record, gate_values.savings_anchor(saved.gate), saved.gate, saved.figure(figure), unit)
+
+    def chart(
+        self,
+        kind: str,
+        experiment: str | None = None,
+        where: Where | None = None,
+        vs: str | None = None,
+        **named: Any,
+    ) -> Markup:
+        """Show charts of one kind, one a slice and baseline (or the baseline that ``vs`` names); ``savings`` takes a ``gate`` and a ``unit``."""
+        record, place = self._record(experiment), (self._library, self._root)
         if kind in study_charts.KINDS:
-            return self._theme.figure(study_figures.figure_of(kind, record, (self._library, self._root)))
-        slices = lookup.matching_slices(record, where or {})
-        drawn = figures(kind, record, slices, vs, (self._library, self._root))
+            return self._theme.figure(study_figures.figure_of(kind, record, place))
+        slices = self._pieces(record, where)
+        counters.refuse_false_rotation(record, [name for piece in slices for name in piece.fixtures])
+        if kind == SAVINGS:
+            drawn = [savings_figure(record, piece, place, **named) for piece in slices]
+        else:
+            drawn = figures(kind, record, slices, vs, place)
         return Markup("\n").join(self._theme.figure(figure) for figure in drawn)
 
     def downloads(self, experiment: str | None = None) -> Markup:
@@ -252,10 +346,13 @@ class Bindings(PageRecords):
         """Say a figure that others published, with its source."""
         return statements.published(self._library.site, dataset, row, column)
 
-    def _figure(self, record: RecordView, anchor: str, value: float | str, text: str) -> Markup:
-        return Markup('<a class="number" href="{}"><data value="{}">{}</data></a>').format(
-            self._href(record, anchor), value if isinstance(value, str) else repr(value), text
-        )
+    def _gate_figure(self, record: RecordView, anchor: str, gate: GateResult, value: float, unit: str) -> Markup:
+        kind = sums.TIME if gate.quantity == gate_tables.SAVED_NS else sums.SAVED
+        return self._figure(record, anchor, value, gate_tables.said(gate, value, unit), kind)
+
+    def _figure(self, record: RecordView, anchor: str, value: float | str, text: str, unit: str = "") -> Markup:
+        number = value if isinstance(value, int | float) else 0.0
+        return sums.figure_of(sums.Amount(number, unit, text, self._href(record, anchor)), value)
 
     def _href(self, record: RecordView, anchor: str) -> str:
         return f"{self._root}{record.address}#{anchor}"

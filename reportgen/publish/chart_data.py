@@ -10,6 +10,7 @@ from reportgen.errors import InputError
 from reportgen.model.plan import Slice
 from reportgen.model.result import ComparisonResult
 from reportgen.publish import lookup, wording
+from reportgen.publish.gate_charts import SavingsChart
 from reportgen.publish.study_charts import StudyChart
 from reportgen.publish.tables import JUDGED
 from reportgen.publish.view import RecordView
@@ -84,7 +85,7 @@ class ProcessChart(msgspec.Struct, frozen=True, tag=True):
 
 
 Chart = IntervalChart | StripChart | ProcessChart
-AnyChart = Chart | StudyChart
+AnyChart = Chart | StudyChart | SavingsChart
 
 
 def percent(ratio: float | None) -> float | None:

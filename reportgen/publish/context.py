@@ -149,6 +149,24 @@ class Download:
 
 
 @dataclass(frozen=True)
+class Checking:
+    """How a record can be checked: what the button costs, and a row a road."""
+
+    cost: str
+    roads: Table
+
+
+@dataclass(frozen=True)
+class History:
+    """Where a record stands among those of its experiment: the one that took its name, the one it followed, and what changed since."""
+
+    superseded: Link | None
+    earlier: Link | None
+    words: str
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True)
 class Frame:
     """What every page has around its own content.
 
@@ -217,6 +235,7 @@ class TextPage:
     body: Markup
     records: tuple[RecordLine, ...]
     citation: str
+    sums: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -244,9 +263,12 @@ class RecordPage:
     attempts: Table
     replications: tuple[Table, ...]
     downloads: tuple[Download, ...]
+    checking: Checking
+    history: History
     study: tuple[Table, ...] = ()
     study_figures: tuple[Figure, ...] = ()
     study_formulas: tuple[Fact, ...] = ()
+    counters: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -267,6 +289,8 @@ class AttemptPage:
     notes: Table
     events: Table
     files: Table
+    counters: Table
+    counters_file: Link | None
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ def comparisons(record: RecordView, piece: Slice) -> Table:
         "made of the rows",
     )
     return Table(
+        anchor=f"comparisons-{lookup.slug(piece.name)}",
         caption=f"Comparisons: {wording.slice_name(piece.name)}",
         stub="Arm",
         columns=_columns(*names, words=("against", "verdict", "made of the rows")),
@@ -79,12 +80,18 @@ def rows_of(record: RecordView, one: ComparisonResult) -> str:
         if entry.get("mode", Mode.PROCESS) == Mode.PROCESS
     ]
     arms = f"{{{one.arm}, {one.baseline}}}"
-    return f"batches.csv: mode = process, warmup = false, tag empty, arm in {arms}, fixture {named}{''.join(lost)}"
+    devices = ", ".join(lookup.devices_in(record, _named_piece(record, one)))
+    rows = f"batches.csv: mode = process, warmup = false, tag empty, arm in {arms}, fixture {named}{''.join(lost)}"
+    return f"{rows}; device in {{{devices}}}. results.json: comparisons, of this arm, baseline and slice"
 
 
 def _piece(record: RecordView, one: ComparisonResult) -> Slice:
     name = one.slice.partition(lookup.MODEL_MARK)[0]
     return next(piece for piece in record.plan.slices if piece.name == name)
+
+
+def _named_piece(record: RecordView, one: ComparisonResult) -> Slice:
+    return next(piece for piece in lookup.slices(record) if piece.name == one.slice)
 
 
 def _margin_said(found: list[ComparisonResult]) -> str:
@@ -145,7 +152,8 @@ def cells(record: RecordView, piece: Slice) -> Table:
         stub="Arm",
         columns=_columns(*names, words=("against", "fixture", "device")),
         rows=tuple(rows),
-        note="Candidate and baseline: median time per launch in a back-to-back batch.",
+        note="Candidate and baseline: median time per launch in a back-to-back batch. Of batches.csv: mode = process, warmup = false, tag "
+        "empty, the fixture and device of the row, both arms; in results.json: cells of the comparison.",
     )
 
 
@@ -188,12 +196,14 @@ def noise(record: RecordView, piece: Slice) -> Table:
         if line.slice == piece.name
     )
     return Table(
+        anchor=f"nulls-{lookup.slug(piece.name)}",
         caption=f"Null arms: {wording.slice_name(piece.name)}",
         stub="Null arm",
         columns=_columns(
             "repeats", "low", "high", "noise floor", "cell floor", "standing", words=("repeats", "standing")
         ),
         rows=rows,
+        note="Each null is a comparison above, with its rows. In results.json: noise.",
     )
 
 

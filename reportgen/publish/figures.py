@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from reportgen.model.plan import Slice
 from reportgen.model.result import ComparisonResult
-from reportgen.publish import chart_data, lookup, wording
+from reportgen.publish import chart_data, gate_charts, gate_tables, lookup, wording
 from reportgen.publish.context import Column, Figure, Row, Table
 from reportgen.publish.library import Library, svg_markup
 from reportgen.publish.tables import code, figure, verdict_cell
 from reportgen.publish.view import RecordView
 
+SAVINGS = "savings"
 CAPTIONS = {
     "ratios": "Bar: decision interval. Dot: estimate. Upright stroke: headline.",
     "fixtures": "One ring a fixture and device. Upright stroke: headline. The range stands at the right.",
@@ -40,6 +41,27 @@ def figures(
     ]
 
 
+def savings_figure(
+    record: RecordView, piece: Slice, place: tuple[Library, str], *, gate: str = "", unit: str = ""
+) -> Figure:
+    """Build the chart of what every arm of a gate saves on every fixture, its numbers beside it.
+
+    Raises
+    ------
+    InputError
+        No such gate, or an unknown unit.
+    """
+    chart, (library, root) = gate_charts.savings(record, piece, gate, unit), place
+    return Figure(
+        anchor=chart.anchor,
+        caption=f"{chart.title}. Bar: estimate. Line across its end: interval. Broken line: what the gate {gate} asks of every fixture. "
+        "Star: the fixture that decides.",
+        svg=svg_markup(library.draw(chart)),
+        href=f"{root}figures/{chart.anchor}.svg",
+        table=gate_tables.savings(record, piece, unit, gate),
+    )
+
+
 def _figure(
     kind: str, record: RecordView, piece: Slice, drawn: tuple[str, chart_data.Chart], place: tuple[Library, str]
 ) -> Figure:
@@ -50,11 +72,11 @@ def _figure(
         caption=f"{chart.title}. {CAPTIONS[kind]}",
         svg=svg_markup(library.draw(chart)),
         href=f"{root}figures/{chart.anchor}.svg",
-        table=_numbers(found, f"{root}{record.address}", baseline) if kind == "ratios" else None,
+        table=_numbers(found, f"{root}{record.address}") if kind == "ratios" else None,
     )
 
 
-def _numbers(found: Sequence[ComparisonResult], page: str, baseline: str) -> Table:
+def _numbers(found: Sequence[ComparisonResult], page: str) -> Table:
     rows = tuple(
         Row(
             code(one.arm),
@@ -73,4 +95,5 @@ def _numbers(found: Sequence[ComparisonResult], page: str, baseline: str) -> Tab
         Column("interval", figure=True),
         Column("verdict"),
     )
-    return Table(caption=f"The same numbers, against {baseline}", stub="Arm", columns=columns, rows=rows)
+    caption = f"The same numbers, against {found[0].baseline}, {wording.slice_name(found[0].slice)}"
+    return Table(caption=caption, stub="Arm", columns=columns, rows=rows)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
+from reportgen.errors import InputError
 from reportgen.model.experiment import Gate
 from reportgen.model.plan import Slice
 from reportgen.model.result import BandPoint, GateResult
@@ -12,17 +14,19 @@ from reportgen.publish.context import Cell, Column, Row, Table
 from reportgen.publish.tables import NOTHING, code, figure, word
 from reportgen.publish.view import RecordView
 
+SAVED_NS = "saved_ns"
+
 
 def gate_anchor(gate: GateResult) -> str:
     """Name the place on the record page where a gate's outcome stands."""
     return f"g-{lookup.slug(gate.slice)}-{lookup.slug(gate.name)}-{lookup.slug(gate.arm)}"
 
 
-def gates(record: RecordView, piece: Slice) -> Table:
+def gates(record: RecordView, piece: Slice, unit: str = "") -> Table:
     """Build the table of gates: rules frozen before the first batch, and how they came out."""
     found = _asked(record, piece)
     rows = tuple(
-        Row(word(gate.name, note=_standing(gate)), _gate_cells(gate), anchor=gate_anchor(gate)) for gate in found
+        Row(word(gate.name, note=_standing(gate)), _gate_cells(gate, unit), anchor=gate_anchor(gate)) for gate in found
     )
     columns = ("arm", "against", "threshold", "estimate", "deciding end", "outcome", "deciding fixture")
     return Table(
@@ -44,33 +48,78 @@ def _standing(gate: GateResult) -> str:
     return "; ".join([*said, "younger than its data"] if gate.younger else said)
 
 
-def _amount(gate: GateResult, value: float | None) -> Cell:
+def said(gate: GateResult, value: float, unit: str = "") -> str:
+    """Say a figure of a gate in its quantity: a share of the baseline's time, or a time (in ``unit`` where one is named)."""
+    return wording.saving(value, in_time=gate.quantity == SAVED_NS, unit=unit)
+
+
+def figure_of(gate: GateResult, name: str) -> float:
+    """Take a figure of a gate by name.
+
+    Raises
+    ------
+    InputError
+        It has none of that name, or could not be computed.
+    """
+    known = {"estimate": gate.estimate, "end": gate.end, "threshold": gate.threshold}
+    if gate.ceiling is not None:
+        known |= {key: getattr(gate.ceiling, key) for key in ("saved", "low", "cost", "cost_high")}
+    value = known.get(name)
     if value is None:
-        return NOTHING
-    if gate.quantity != "saved_ns":
-        return figure(wording.percent(value, decimals=2), value)
-    sign = wording.MINUS if value < 0 else ""
-    return figure(sign + wording.time(abs(value)), value)
+        raise InputError(f"gate {gate.name!r} of {gate.arm} has no {name!r}", remedy=f"figures are: {', '.join(known)}")
+    return value
 
 
-def _gate_cells(gate: GateResult) -> tuple[Cell, ...]:
+def _amount(gate: GateResult, value: float | None, unit: str) -> Cell:
+    return NOTHING if value is None else figure(said(gate, value, unit), value)
+
+
+def _gate_cells(gate: GateResult, unit: str) -> tuple[Cell, ...]:
     return (
         code(gate.arm),
         code(gate.baseline),
-        _amount(gate, gate.threshold),
-        _amount(gate, gate.estimate),
-        _amount(gate, gate.end),
+        _amount(gate, gate.threshold, unit),
+        _amount(gate, gate.estimate, unit),
+        _amount(gate, gate.end, unit),
         word(wording.GATES[gate.outcome], tone="outcome"),
         code(wording.within(gate.fixture, gate.slice) if gate.fixture else "all"),
     )
 
 
-def ceilings(record: RecordView, piece: Slice) -> Table:
+def savings(record: RecordView, piece: Slice, unit: str = "", only: str = "") -> Table:
+    """Show what every arm of the gates ``every_fixture`` (or of ``only`` one) saves on every fixture; the deciding one is marked."""
+    found = [gate for gate in _asked(record, piece) if gate.cells and only in ("", gate.name)]
+    rows = [_saving(gate, place, unit) for gate in found for place in range(len(gate.cells))]
+    columns = ("fixture", "saved", "low", "high", "device", "")
+    return Table(
+        caption=f"Savings by fixture: {wording.slice_name(piece.name)}",
+        stub="Gate and arm",
+        columns=tuple(Column(text, figure=text in ("saved", "low", "high")) for text in columns),
+        rows=tuple(rows),
+        note="Median over processes and the ends of its order-statistic interval. The gate holds every fixture's low end against "
+        "what was asked; the fixture that decides is marked.",
+    )
+
+
+def _saving(gate: GateResult, place: int, unit: str) -> Row:
+    cell = gate.cells[place]
+    decides = (cell.fixture, cell.device) == (gate.fixture, gate.device)
+    amounts = (_amount(gate, value, unit) for value in (cell.estimate, cell.low, cell.high))
+    outcome = word(f"decides: {wording.GATES[gate.outcome]}" if decides else "", tone="outcome" if decides else "")
+    return Row(
+        word(gate.name, note=gate.arm),
+        (code(wording.within(cell.fixture, gate.slice)), *amounts, code(cell.device), outcome),
+        first=place == 0,
+        anchor=f"s-{gate_anchor(gate)}" if place == 0 else "",
+    )
+
+
+def ceilings(record: RecordView, piece: Slice, unit: str = "") -> Table:
     """Derive the sum of every ceiling gate: what the other stage could save, less what the arm costs here."""
     rows: list[Row] = []
     for gate in _asked(record, piece):
         if gate.ceiling is not None:
-            rows += _sum(gate, _declared(record, gate))
+            rows += _sum(gate, _declared(record, gate), unit)
     return Table(
         caption=f"Ceilings less costs: {wording.slice_name(piece.name)}",
         stub="Gate and arm",
@@ -85,7 +134,7 @@ def _declared(record: RecordView, gate: GateResult) -> Gate:
     return next(one for one in record.plan.experiment.gates if one.name == gate.name)
 
 
-def _sum(gate: GateResult, declared: Gate) -> Sequence[Row]:
+def _sum(gate: GateResult, declared: Gate, unit: str) -> Sequence[Row]:
     found, stage = gate.ceiling, declared.stage
     if found is None or stage is None:
         return ()
@@ -95,15 +144,15 @@ def _sum(gate: GateResult, declared: Gate) -> Sequence[Row]:
     cells = (
         (
             word(saved, note=f"plan {found.plan}"),
-            _amount(gate, found.saved),
-            _amount(gate, found.low),
+            _amount(gate, found.saved, unit),
+            _amount(gate, found.low, unit),
             code(found.fixture),
         ),
-        (word(cost), _amount(gate, found.cost), _amount(gate, found.cost_high), code(gate.fixture or "")),
-        (word("what remains"), _amount(gate, gate.estimate), _amount(gate, gate.end), nothing),
+        (word(cost), _amount(gate, found.cost, unit), _amount(gate, found.cost_high, unit), code(gate.fixture or "")),
+        (word("what remains"), _amount(gate, gate.estimate, unit), _amount(gate, gate.end, unit), nothing),
         (
             word("what was asked"),
-            _amount(gate, gate.threshold),
+            _amount(gate, gate.threshold, unit),
             nothing,
             word(wording.GATES[gate.outcome], tone="outcome"),
         ),
@@ -111,8 +160,9 @@ def _sum(gate: GateResult, declared: Gate) -> Sequence[Row]:
     return [Row(head, line, first=place == 0) for place, line in enumerate(cells)]
 
 
-def bands(record: RecordView, piece: Slice) -> Table:
-    """Show every point of every band gate, and the bands they form."""
+def bands(record: RecordView, piece: Slice, unit: str = "") -> Table:
+    """Show every point of every band gate, and the bands they form; they are about shares, which have no unit."""
+    del unit
     found = [gate for gate in _asked(record, piece) if gate.points]
     rows = [_point(gate, point, first=place == 0) for gate in found for place, point in enumerate(gate.points)]
     columns = ("point", "change", "low", "high", "ranks", "says", "device")
@@ -148,10 +198,17 @@ def _point(gate: GateResult, point: BandPoint, *, first: bool) -> Row:
     )
 
 
-KINDS: Mapping[str, Callable[[RecordView, Slice], Table]] = {"gates": gates, "ceilings": ceilings, "bands": bands}
+class Build(Protocol):
+    """Builds one table of a record in a slice; times are in ``unit``, or each in its own where that is empty."""
+
+    def __call__(self, record: RecordView, piece: Slice, unit: str = "") -> Table:
+        """Build the table."""
 
 
-def build(kind: str, record: RecordView, slices: Sequence[Slice]) -> list[Table]:
+KINDS: Mapping[str, Build] = {"gates": gates, "savings": savings, "ceilings": ceilings, "bands": bands}
+
+
+def build(kind: str, record: RecordView, slices: Sequence[Slice], unit: str = "") -> list[Table]:
     """Build the tables of one kind, one a slice that has any, or those of all slices where none has."""
-    found = [KINDS[kind](record, piece) for piece in slices]
+    found = [KINDS[kind](record, piece, unit) for piece in slices]
     return [table for table in found if table.rows] or found

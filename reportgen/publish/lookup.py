@@ -12,6 +12,7 @@ from reportgen.errors import InputError
 from reportgen.model.experiment import Arm, Role
 from reportgen.model.plan import Plan, Slice
 from reportgen.model.result import (
+    ArmTime,
     CellResult,
     ComparisonResult,
     GateOutcome,
@@ -190,6 +191,36 @@ def comparison_anchor(comparison: ComparisonResult) -> str:
 def cell_anchor(comparison: ComparisonResult, cell: CellResult) -> str:
     """Name the place on the record page where a fixture's ratio is derived."""
     return f"{comparison_anchor(comparison)}-{slug(cell.fixture)}-{slug(cell.device)}"
+
+
+def time_of(record: RecordView, arm: str, at: Mapping[str, Any], device: str | None) -> ArmTime:
+    """Return the one median time of an arm on the fixture with the values ``at``, on a device by id or model.
+
+    Raises
+    ------
+    InputError
+        None or several fit.
+    """
+    arm_named(record.plan, arm)
+    fixtures = [one.name for one in record.plan.fixtures if all(one.values.get(key) == at[key] for key in at)]
+    models = {one.manifest.device.id: one.manifest.device.model for one in record.attempts}
+    found = [
+        one
+        for one in record.result.times
+        if one.arm == arm and one.fixture in fixtures and device in (None, one.device, models[one.device])
+    ]
+    if len(found) != 1:
+        axes = ", ".join(record.plan.experiment.axes)
+        raise InputError(
+            f"{record.name} has {len(found)} times of {arm!r} where {dict(at)}",
+            remedy=f"name one fixture by at={{...}} of {axes or 'no axes'}, and the device where there are several",
+        )
+    return found[0]
+
+
+def time_anchor(fixture: str, device: str) -> str:
+    """Name the place on the record page where the median times on a fixture and device stand."""
+    return f"t-{slug(fixture)}-{slug(device)}"
 
 
 def noise_anchor(line: NoiseResult) -> str:

@@ -32,7 +32,9 @@ def code(text: str, *, href: str = "") -> Cell:
 
 def figure(text: str, value: float | str | None, *, href: str = "", note: str = "") -> Cell:
     """Make a cell of a figure, with its full value for programs."""
-    return NOTHING if value is None else Cell(text, value=repr(value), href=href, note=note)
+    if value is None:
+        return NOTHING
+    return Cell(text, value=value if isinstance(value, str) else repr(value), href=href, note=note)
 
 
 def verdict_cell(comparison: ComparisonResult, reason: str = "") -> Cell:
@@ -251,8 +253,8 @@ def fixtures(record: RecordView, piece: Slice, page: str) -> Table:
     )
 
 
-def times(record: RecordView, piece: Slice, _page: str) -> Table:
-    """Build the table of median times: one row a fixture, one column an arm."""
+def times(record: RecordView, piece: Slice, page: str) -> Table:
+    """Build the table of median times: one row a fixture, one column an arm. On the record's own page rows have anchors."""
     found = [
         time
         for time in record.result.times
@@ -266,9 +268,12 @@ def times(record: RecordView, piece: Slice, _page: str) -> Table:
     rows = tuple(
         Row(
             code(wording.within(fixture, piece.name)),
-            ((code(device),) if several else ()) + tuple(_time_cell(cell.get(arm)) for arm in arms),
+            ((code(device),) if several else ()) + tuple(_time_cell(cell.get(arm), href) for arm in arms),
+            anchor="" if page else anchor,
         )
         for (device, fixture), cell in by_cell.items()
+        for anchor in [lookup.time_anchor(fixture, device)]
+        for href in [f"{page}#{anchor}" if page else ""]
     )
     device_column = (Column("device"),) if several else ()
     return Table(
@@ -276,12 +281,13 @@ def times(record: RecordView, piece: Slice, _page: str) -> Table:
         stub="Fixture",
         columns=(*device_column, *(Column(arm, figure=True) for arm in arms)),
         rows=rows,
-        note="Time per launch in a back-to-back batch, median over repetitions.",
+        note="Time per launch in a back-to-back batch, median over repetitions of the mean of both mirrored batches. Of batches.csv: "
+        "mode = process, warmup = false, tag empty, the fixture, device and arm of the cell; in results.json: times.",
     )
 
 
-def _time_cell(time: ArmTime | None) -> Cell:
-    return NOTHING if time is None else figure(wording.time(time.median_ns), time.median_ns)
+def _time_cell(time: ArmTime | None, href: str) -> Cell:
+    return NOTHING if time is None else figure(wording.time(time.median_ns), time.median_ns, href=href)
 
 
 def arms(record: RecordView) -> Table:
@@ -345,7 +351,7 @@ BY_SLICE: Mapping[str, Callable[[RecordView, Slice, str], Table]] = {
     "fixtures": fixtures,
     "times": times,
 }
-OF_GATES = ("gates", "ceilings", "bands")
+OF_GATES = ("gates", "savings", "ceilings", "bands")
 WHOLE: Mapping[str, Callable[[RecordView], Table]] = {"arms": arms, "checks": checks}
 
 

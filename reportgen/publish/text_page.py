@@ -51,7 +51,7 @@ def render(
     if page.front.kind == "home":
         return "home.html", HomePage(frame, body, studies(library, reports, frame.root)), problems, made
     lines = tuple(record_line(record, frame.root) for record in records)
-    return "text.html", TextPage(frame, body, lines, _citation(page, framer, records)), problems, made
+    return "text.html", TextPage(frame, body, lines, _citation(page, framer, records), bindings.sums), problems, made
 
 
 def default_home(sources: Sequence[SourcePage], library: Library, surroundings: Surroundings) -> HomePage:

@@ -54,6 +54,9 @@ def weigh_savings(view: Any, gate: Facts, cells: list[Facts], tables: list[Facts
     decides = min(cells, key=lambda cell: cell["estimate" if fails and thin else "end"] - cell["needs"])
     result = {key: decides.get(key) for key in ("fixture", "device", "tolerance")}
     result |= {key: sign * decides[key] for key in ("estimate", "end")}
+    if gate["kind"] == "every_fixture":
+        shown = ("device", "fixture", "estimate", "high")
+        result["cells"] = [{key: cell[key] for key in shown} | {"low": cell["end"]} for cell in cells]
     return result | {"outcome": "passes" if not thin else "fails" if fails else "thin margin"}
 
 
@@ -142,14 +145,16 @@ def weigh_band(columns: list[list[Facts]], margin: float) -> Facts:
 
 
 def gate_cells(tables: list[Facts], *, in_time: bool) -> list[Facts]:
-    """Give the saving of every cell: its median and the lower end of its interval."""
+    """Give the saving of every cell: its median, the lower (``end``) and the upper end of its interval."""
     cells = []
     for table in tables:
         for fixture, pairs, baseline_ns in zip(table["fixtures"], table["pairs"], table["baseline"], strict=True):
             ends = order_interval(pairs) or {"n": 0, "low": 0.0, "high": 0.0}
-            found = (median(pairs), ends["low"]) if in_time else (1 - (median(pairs) or 0.0), 1 - ends["high"])
+            found = (median(pairs), ends["low"], ends["high"])
+            if not in_time:
+                found = (1 - (median(pairs) or 0.0), 1 - ends["high"], 1 - ends["low"])
             cell = {"device": table["device"], "fixture": fixture, "n": ends["n"], "baseline_ns": median(baseline_ns)}
-            cells.append(cell | {"estimate": found[0], "end": found[1]})
+            cells.append(cell | {"estimate": found[0], "end": found[1], "high": found[2]})
     return cells
 
 

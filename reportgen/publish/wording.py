@@ -6,8 +6,9 @@ Nothing here decides: verdicts come from the analysis, this module only names th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from reportgen.errors import InputError
 from reportgen.model.record import Manifest
 from reportgen.model.result import ComparisonResult, GateOutcome, GateResult, Promotion, Reason, Verdict
 from reportgen.units import BYTES_PER_KIB, BYTES_PER_MIB, NS_PER_MS, NS_PER_S, NS_PER_US
@@ -161,6 +162,39 @@ def time(duration_ns: float | None, *, plain: bool = False) -> str:
     return f"{_four_digits(duration_ns)} ns"
 
 
+def signed_time(duration_ns: float) -> str:
+    """Say a duration that may be negative, with a true minus sign."""
+    return (MINUS if duration_ns < 0 else "") + time(abs(duration_ns))
+
+
+def plain_number(value: float) -> str:
+    """Say a number as short as it is: ``43``, ``0.5``, with a true minus sign and thousands apart."""
+    return f"{value:,.10g}".replace("-", MINUS)
+
+
+UNITS_NS: Mapping[str, int] = {"ns": 1, "us": NS_PER_US, "ms": NS_PER_MS, "s": NS_PER_S}
+
+
+def saving(value: float, *, in_time: bool, unit: str = "") -> str:
+    """Say what an arm saves: a share of the baseline's time, or a duration, which is in ``unit`` where one is named.
+
+    Raises
+    ------
+    InputError
+        A unit that is not known; the line lists those that are.
+    """
+    if unit and unit not in UNITS_NS:
+        raise InputError(f"no unit {unit!r} of time", remedy=f"units are: {', '.join(UNITS_NS)}")
+    if not in_time:
+        return percent(value, decimals=2)
+    return f"{number(value / UNITS_NS[unit], decimals=4)} {unit_name(unit)}" if unit else signed_time(value)
+
+
+def unit_name(unit: str) -> str:
+    """Write a unit of time as pages do."""
+    return "\N{MICRO SIGN}s" if unit == "us" else unit
+
+
 def _four_digits(value: float) -> str:
     before_point = len(str(int(value)))
     return f"{value:.{max(0, 4 - before_point)}f}"
@@ -266,11 +300,15 @@ def names(items: list[str]) -> str:
 
 
 def kind(manifest: Manifest) -> str:
-    """Say what an attempt was made for; of a sanitizer attempt the tool and how much it looked at."""
-    looked = manifest.sanitizer
+    """Say what an attempt was made for; of one that times nothing the tool and how much it looked at."""
+    looked = manifest.sanitizer or manifest.profile
     if looked is None:
         return manifest.kind.value
-    return f"{manifest.kind.value}: {looked.tool}, {count(len(looked.fixtures))} of {plural(looked.of, 'fixture')}"
+    arms = ""
+    if manifest.profile is not None:
+        arms = f", {count(len(manifest.profile.arms))} of {plural(manifest.profile.of_arms, 'arm')}"
+    said = f"{looked.tool}, {count(len(looked.fixtures))} of {plural(looked.of, 'fixture')}"
+    return f"{manifest.kind.value}: {said}{arms}"
 
 
 def slice_name(name: str) -> str:

@@ -69,6 +69,20 @@ def test_every_fixture_is_decided_by_the_weakest(
     assert (estimate, end) == pytest.approx((found.estimate, found.end))
 
 
+def test_every_cell_says_what_it_saves() -> None:
+    """Fixture a saves 4 %, 3 to 5; b 2.5 %, 1 to 4: in shares of the baseline's time, and of 100,000 ns in time."""
+    (shares,) = ask(gate(GateKind.EVERY_FIXTURE, 0.005))
+    (times,) = ask(gate(GateKind.EVERY_FIXTURE, 500, quantity="saved_ns"))
+
+    assert [("a", 0.04, 0.03, 0.05), ("b", 0.025, 0.01, 0.04)] == [
+        (cell.fixture, *(pytest.approx(value) for value in (cell.estimate, cell.low, cell.high)))
+        for cell in shares.cells
+    ]
+    assert [(4_000, 3_000, 5_000), (2_500, 1_000, 4_000)] == [
+        tuple(pytest.approx(value) for value in (cell.estimate, cell.low, cell.high)) for cell in times.cells
+    ]
+
+
 def test_saved_time_is_counted_in_nanoseconds_times_repeats() -> None:
     """Fixture b saves 2,500 ns of 100,000 a launch; forty launches save 100,000, at least 40,000."""
     (found,) = ask(gate(GateKind.EVERY_FIXTURE, 90_000, quantity="saved_ns", repeats=40))

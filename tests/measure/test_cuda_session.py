@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ import pytest
 
 from reportgen.calls import Buffer, KernelCall
 from reportgen.errors import InputError, WorkerError
+from reportgen.measure.backends import cuda_programmatic, cuda_session
 from reportgen.measure.backends.cuda_arguments import exact
 from reportgen.measure.backends.cuda_bulk import parts
 from reportgen.measure.backends.cuda_clock import wake
+from reportgen.measure.backends.cuda_programmatic import launch_config, launch_programmatically
 from reportgen.measure.backends.cuda_session import CudaSession
 from reportgen.measure.backends.session import Allocation, GraphSpec, Launch, Module, Slot
 from reportgen.measure.job import REPETITION, Job
@@ -187,6 +190,38 @@ def test_an_unknown_attribute_is_refused(session: CudaSession, tmp_path: Path) -
     ready(session, tmp_path)
     with pytest.raises(InputError, match=r"attribute 'cluster' is not known; known are max_dynamic_shared_size_bytes"):
         session.capture(spec(attributes={"cluster": 2}))
+
+
+def test_a_programmatic_launch_is_recorded_by_the_drivers_own_call(
+    session: CudaSession, device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CuPy's launch knows no launch attributes; the function, its arguments and our stream arrive all the same."""
+    seen = []
+    monkeypatch.setattr(cuda_session, "launch_programmatically", lambda *told: seen.append(told))
+    ready(session, tmp_path)
+    session.capture(spec(attributes={"programmatic_stream_serialization": 1}))
+    assert [] == device.launched
+    assert [(device.function(b"one", "k"), "k", 5, 77)] * 2 == [
+        (told[0], told[1].symbol, len(told[2]), told[3]) for told in seen
+    ]
+
+
+def test_a_programmatic_launch_differs_in_nothing_but_its_edge() -> None:
+    """Grid, block, shared memory and stream are the call's; one attribute allows the overlap. Sizes are those of cuda.h."""
+    config = launch_config(KernelCall("k", (), (3, 2, 1), (64, 1, 1), 128), 77)
+
+    assert ([3, 2, 1], [64, 1, 1]) == (list(config.grid), list(config.block))
+    assert (128, 77, 1) == (config.shared_bytes, config.stream, config.attribute_count)
+    assert (6, 1) == (config.attributes[0].id, config.attributes[0].allowed)
+    assert (56, 72) == (ctypes.sizeof(config), ctypes.sizeof(config.attributes[0]))
+
+
+def test_a_launch_that_the_driver_refuses_programmatically_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver's number stands in the line."""
+    refusing = SimpleNamespace(cuLaunchKernelEx=lambda *_: 801)
+    monkeypatch.setattr(cuda_programmatic, "_driver", lambda: refusing)
+    with pytest.raises(InputError, match=r"'k' cannot be launched programmatically: CUDA error 801"):
+        launch_programmatically(5, KernelCall("k", ()), (), 77)
 
 
 def test_a_launch_that_cuda_refuses_names_arm_kernel_and_shape(

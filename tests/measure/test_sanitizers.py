@@ -12,11 +12,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from reportgen.archive.load import Attempt
+from reportgen.archive.load import Attempt, list_attempts
 from reportgen.cli import app
 from reportgen.errors import InputError, WorkerError
-from reportgen.measure.sanitizers import find_sanitizer, parsed_where, read_findings
-from reportgen.measure.watching import RunOutcome
+from reportgen.measure.looking import asked_of, parsed_where
+from reportgen.measure.nvidia_tools import find_tool
+from reportgen.measure.sanitizers import PROGRAM as TOOL
+from reportgen.measure.sanitizers import read_findings
+from reportgen.measure.watching import RunOptions, RunOutcome
 from reportgen.model.record import Kind, Status
 from tests.measure.lab import PROGRAM, Lab
 
@@ -40,6 +43,7 @@ WITH_ERRORS = (
     + RUNS
     + SAYS.format(line="ERROR SUMMARY: 3 errors")
 )
+CLEAN_LINE = 'log.write("========= ERROR SUMMARY: 0 errors\\n")\n    sys.exit(status)'
 WITH_HAZARDS = RUNS + SAYS.format(line="RACECHECK SUMMARY: 2 hazards displayed (0 errors, 2 warnings)")
 CRASHING = 'log.write("========= Internal Sanitizer Error\\n")\nsys.exit(255)\n'
 SILENT = RUNS + "sys.exit(status)\n"
@@ -201,7 +205,9 @@ def test_a_wrong_arm_is_named_under_a_clean_tool_too(lab: Lab, monkeypatch: pyte
     [
         ({"sanitizer": "lint"}, "no sanitizer 'lint'; known are: memcheck, racecheck, synccheck, initcheck"),
         ({"sanitizer": "memcheck", "quick": True}, "goes with neither --quick nor --resume"),
-        ({"where": {"n": ["64"]}}, "--where goes with --sanitizer"),
+        ({"where": {"n": ["64"]}}, "--where goes with --sanitize or --profile"),
+        ({"sanitizer": "memcheck", "arms": ("idea",)}, "--arms goes with --profile"),
+        ({"sanitizer": "memcheck", "profile": True}, "are attempts of their own"),
         ({"sanitizer": "memcheck", "where": {"m": ["64"]}}, "there is no axis 'm'; --where takes one of: n"),
         ({"sanitizer": "memcheck", "where": {"n": ["65"]}}, "no fixture has n=65"),
         ({"sanitizer": "memcheck", "backend": "native"}, "sees GPU code alone, and backend 'native' has none"),
@@ -228,7 +234,7 @@ def test_a_missing_program_is_one_line(lab: Lab, monkeypatch: pytest.MonkeyPatch
     (tmp_path / "cuda").mkdir()
     (tmp_path / "cuda/bin").symlink_to(program.parent)
     monkeypatch.setenv("CUDA_HOME", str(tmp_path / "cuda"))
-    assert str(tmp_path / "cuda/bin/compute-sanitizer") == find_sanitizer().path
+    assert str(tmp_path / "cuda/bin/compute-sanitizer") == find_tool(TOOL).path
 
 
 def test_several_summaries_are_added_up(tmp_path: Path) -> None:
@@ -254,6 +260,19 @@ def test_where_takes_axis_and_value() -> None:
         parsed_where(["n"])
 
 
+def test_sanitize_takes_a_list_each_tool_once() -> None:
+    """What does not exist is refused before any attempt is begun."""
+    asked, tools = asked_of(RunOptions(), "initcheck, memcheck", [], "")
+    assert ("initcheck", ["initcheck", "memcheck"]) == (asked.sanitizer, tools)
+    for text, says in [
+        ("memcheck,lint", "no sanitizer 'lint'"),
+        ("memcheck,memcheck", "names 'memcheck' twice"),
+        ("memcheck,", "names an empty tool"),
+    ]:
+        with pytest.raises(InputError, match=says):
+            asked_of(RunOptions(), text, [], "")
+
+
 def test_sanitizer_attempts_are_listed_with_tool_coverage_and_outcome(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -261,7 +280,7 @@ def test_sanitizer_attempts_are_listed_with_tool_coverage_and_outcome(
     install(lab, monkeypatch, CLEAN)
     say = CliRunner()
     place = ["--project", str(lab.root)]
-    asked = ["run", "doubling", "--sanitizer", "racecheck", "--where", "n=64", *place]
+    asked = ["run", "doubling", "--sanitize", "racecheck", "--where", "n=64", *place]
     ran = subprocess.run([sys.executable, "-m", "reportgen", *asked], capture_output=True, text=True, check=False)
     assert (0, True) == (ran.returncode, "complete: a sanitizer attempt is never scored" in ran.stdout)
     lab.run()
@@ -284,3 +303,28 @@ def test_sanitizer_attempts_are_listed_with_tool_coverage_and_outcome(
     ):
         assert "sanitizer: racecheck, 1 of 4 fixtures" in page.read_text()
     assert 0 == say.invoke(app, ["verify", row["path"]]).exit_code
+
+
+def test_each_tool_of_a_list_makes_an_attempt_one_after_the_other(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that finds something stops no other; what cannot be looked with is said of each."""
+    racing = SAYS.format(line="RACECHECK SUMMARY: 2 hazards displayed (2 errors, 0 warnings)")
+    program = install(lab, monkeypatch, f'{RUNS}if options[1] == "memcheck":\n    {CLEAN_LINE}\n{racing}')
+    asked = ["run", "doubling", "--sanitize", "racecheck,memcheck", "--where", "n=64", "--project", str(lab.root)]
+    command = [sys.executable, "-m", "reportgen", *asked]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    racecheck, memcheck = (line for line in ran.stdout.splitlines() if line.startswith(("racecheck: ", "memcheck: ")))
+    assert (1, True, True) == (
+        ran.returncode,
+        racecheck.startswith("racecheck: invalid, "),
+        memcheck.startswith("memcheck: complete, "),
+    )
+    first, second = list_attempts(lab.project.runs)
+    assert ["racecheck", "memcheck"] == [
+        one.manifest.sanitizer.tool for one in (first, second) if one.manifest.sanitizer
+    ]
+    assert first.manifest.ended_at <= second.manifest.started_at
+    program.unlink()
+    gone = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False)
+    assert 2 == gone.returncode
+    assert 2 == gone.stderr.count("compute-sanitizer is neither on PATH nor under CUDA_HOME")
+    assert [("racecheck", 2), ("memcheck", 2)] == [(one["tool"], one["exit_status"]) for one in json.loads(gone.stdout)]

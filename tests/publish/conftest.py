@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 
 from reportgen.project import Project
 from reportgen.publish.build import build
 from reportgen.publish.serve import serving
 from tests.publish.site_lab import make_lab
 from tests.publish.study_lab import make_study_lab
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 @dataclass(frozen=True)
@@ -50,3 +55,13 @@ def address(built: Built) -> Iterator[str]:
     """Serve the built site under the policy that a published one should have."""
     with serving(built.out, port=0) as served:
         yield served
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Start the machine's Chromium; without one these tests fail, since nothing else shows what a reader sees."""
+    named = os.environ.get("CHROMIUM") or next((path for name in NAMES if (path := shutil.which(name))), None)
+    with sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=named or "/usr/bin/chromium", args=["--no-sandbox"])
+        yield started
+        started.close()

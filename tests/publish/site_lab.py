@@ -5,12 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
+from reportgen.model.experiment import Gate, GateKind
 from reportgen.model.record import Device, Kind, Status
 from reportgen.project import Project, open_project
 from tests.factories import STARTED, make_experiment, make_header, make_plan, make_rows, open_attempt, sealed_attempt
 
 TITLE = 'Loads & "stores": <script>alert(1)</script> für Ångström'
 PRETEND = 'pretend "<b>\N{LATIN SMALL LETTER E WITH ACUTE}'
+PAYS = Gate(name="pays", kind=GateKind.EVERY_FIXTURE, arms=["candidate"], vs="incumbent", threshold=0.02)
 SIMULATED = Device(id="cpu-000000000000", model="Made-up device", kind="simulated")
 
 HOME = """+++
@@ -37,6 +39,8 @@ records = ["sample"]
 {{ table("answer") }}
 
 Fewer loads changed the time by {{ change("candidate", vs="control", where={"cache": "same-set"}) }}.
+
+{{ sum_of("Both places together", ("same set", change("candidate", where={"cache": "same-set"})), ("rotating", change("candidate", where={"cache": "rotating"}), 2)) }}
 
 {{ chart("ratios") }}
 
@@ -71,7 +75,7 @@ def make_lab(root: Path, pages: dict[str, str] | None = None, *, measured: bool 
 
 def measure(runs: Path) -> None:
     """Archive a scored, a quick, an invalid and an open attempt of ``sample``, and a simulated one with an odd name."""
-    plan = make_plan(make_experiment(title=TITLE))
+    plan = make_plan(make_experiment(title=TITLE, gates=[PAYS]))
     sealed_attempt(runs, plan=plan, noise=0.0)
     quick = {"kind": Kind.QUICK, "started": STARTED - timedelta(days=1)}
     sealed_attempt(

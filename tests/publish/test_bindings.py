@@ -54,6 +54,9 @@ SAME: dict[str, Any] = {"cache": "same-set"}
         (f'change("sample:candidate", vs="control", where={SAME})', "0.95", "−5.00%"),
         (f'change("control", where={SAME})', "1.0", "0.00%"),
         ('count("batches")', "864", "864"),
+        ('saving("pays", "candidate", at={"cache": "rotating", "rows": 256})', "0.050000000000000044", "5.00%"),
+        ('gate("pays", where={"cache": "rotating"})', "0.050000000000000044", "5.00%"),
+        ('gate("pays", "candidate", {"cache": "rotating"}, figure="threshold")', "0.02", "2.00%"),
         ('count("fixtures")', "6", "6"),
         ('count("checks", "sample")', "720", "720"),
         ('fact("device")', "Sample CPU", "Sample CPU"),
@@ -133,3 +136,75 @@ def test_a_page_may_pin_a_record(say: Say, library: Library) -> None:
     said, problems = say('count("batches")', f'"{pinned}"')
     assert [] == problems
     assert "864" in said
+
+
+AT = {"rows": 256, "cache": "same-set"}
+PLACES = [f'change("candidate", where={{"cache": "{cache}"}})' for cache in ("same-set", "rotating")]
+
+
+@pytest.mark.parametrize(
+    ("expression", "value", "text"),
+    [
+        (f'sum_of("Both", ("a", {PLACES[0]}), ("b", {PLACES[1]}))', 0.9, "−10.00%"),
+        (f'sum_of("One less the other", ("a", {PLACES[0]}), ("b", {PLACES[1]}, -1))', 1.0, "0.00%"),
+        (f'product_of("One upon the other", ("a", {PLACES[0]}), ("b", {PLACES[1]}))', 0.9025, "−9.75%"),
+        ('sum_of("All", ("scored", count("batches")), ("warm-up", count("fixtures"), 0.5))', 867.0, "867"),
+        (f'product_of("Layers", ("one", time("incumbent", at={AT})), ("layers", 43))', 8_600_000.0, "8.600 ms"),
+        (
+            f'sum_of("Left", ("saved", time("incumbent", at={AT})), ("cost", time("candidate", at={AT}), -2))',
+            -180_000.0,
+            "−180.0 µs",
+        ),
+        (
+            f'sum_of("Nested", ("twice", product_of("Twice", ("t", time("incumbent", at={AT})), ("two", 2))))',
+            400_000.0,
+            "400.0 µs",
+        ),
+    ],
+)
+def test_sums_and_products_of_figures_are_figures(say: Say, expression: str, value: float, text: str) -> None:
+    """Of changes the changes are added and the ratios multiplied; the factory's incumbent takes 200 µs on the smallest fixture."""
+    said, problems = say(expression)
+    assert [] == problems
+    found = float(said.split('value="')[1].split('"')[0])
+    assert value == pytest.approx(found, abs=1e-9)
+    assert f">{text}</data>" in said
+    assert 'href="#sum-' in said
+
+
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        (f'sum_of("Mixed", ("a", {PLACES[0]}), ("t", time("incumbent", at={AT})))', "a sum of ratio and ns"),
+        (f'product_of("Squared", ("a", time("incumbent", at={AT})), ("b", time("incumbent", at={AT})))', "ns and ns"),
+        ('sum_of("Words", ("a", fact("device")))', "no figure that can be added up"),
+        ('sum_of("Nothing")', "a sum of nothing"),
+        ('sum_of("Bare", 3)', "a line is (words, figure)"),
+        (f'sum_of("Odd", ("a", {PLACES[0]}, "twice"))', "which is no number"),
+        ('time("incumbent", at={"rows": 256})', "has 2 times of 'incumbent'"),
+        ('gate("nothing")', "no such gate there"),
+        ('gate("pays")', "is asked 2 times there"),
+        ('gate("pays", where={"cache": "rotating"}, figure="saved")', "has no 'saved'"),
+    ],
+)
+def test_what_cannot_be_added_up_is_a_problem(say: Say, expression: str, told: str) -> None:
+    """Units that differ, words, a fixture that is not named fully."""
+    _, problems = say(expression)
+    assert told in problems[0].what
+
+
+def test_a_time_leads_to_its_row(say: Say, built: Built) -> None:
+    """On the record's page."""
+    said, _ = say(f'time("incumbent", at={AT})')
+    address, anchor = said.split('href="')[1].split('"')[0].removeprefix("../../").split("#")
+    assert f'id="{anchor}"' in built.page(address)
+
+
+def test_every_line_of_a_sum_is_derived_on_the_page(built: Built) -> None:
+    """Figure, how often, amount; the figures lead on to the record."""
+    page = built.page("report/")
+    sums = page[page.index('id="sum-1"') : page.index("Cite this page")]
+    assert "Both places together" in sums
+    assert sums.count("#d-cache-") == 2
+    assert "−10.00%" in sums
+    assert "−15.00%" in sums

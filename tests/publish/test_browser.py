@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import gzip
-import os
-import shutil
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.publish.conftest import Built
 
 ADDRESSES = ["", "report/", "made-up/", "attempts/", "data/", "404.html"]
 IN_THE_DARK = ["", "report/", "attempts/"]
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Start the machine's Chromium; without one these tests fail, since nothing else shows what a reader sees."""
-    named = os.environ.get("CHROMIUM") or next((path for name in NAMES if (path := shutil.which(name))), None)
-    with sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=named or "/usr/bin/chromium", args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -149,9 +135,10 @@ COLOURS = """() => {
 
 
 def test_a_figure_leads_to_its_row_on_the_records_page(browser: Browser, address: str) -> None:
-    """Whoever distrusts a number opens it."""
-    with browser.new_context() as context:
-        page, _, _ = opened(context, address + "report/")
+    """Whoever distrusts a number opens it, without scripts too."""
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(address + "report/")
         page.locator("p a.number").first.click()
         page.wait_for_url("**/records/sample/**")
         target = page.locator(":target")
@@ -172,3 +159,39 @@ def test_a_page_is_light(browser: Browser, built: Built, address: str) -> None:
 
 def _file(path: Path) -> Path:
     return path / "index.html" if path.is_dir() else path
+
+
+def test_a_figure_opens_a_card_by_keyboard_and_escape_closes_it(browser: Browser, address: str) -> None:
+    """Its row, device, formulas, rounding and place in the downloads; the focus comes back; a page as narrow as a phone stays so."""
+    with browser.new_context(viewport={"width": 390, "height": 844}) as context:
+        page, asked, wrong = opened(context, address + "report/")
+        link = page.locator("p a.number").first
+        link.focus()
+        page.keyboard.press("Enter")
+        card = page.get_by_role("dialog", name="−5.00%")
+        card.wait_for()
+        text = card.inner_text()
+        for part in ("3 and 10 of 12", "batches.csv: mode = process", "device in {cpu-0123456789ab}", "results.json"):
+            assert part in text
+        assert "median over fixtures (and devices)" in text
+        assert "rounded to two decimals" in text
+        assert ["headline", "0.950000 −5.00%"] == card.locator(".asked").first.locator("dt, dd").all_inner_texts()
+        page.keyboard.press("Escape")
+        assert 0 == page.locator("dialog[open]").count()
+        assert link.evaluate("one => one === document.activeElement")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert [] == wrong
+        assert all(url.startswith(address) for url in asked)
+
+
+def test_a_sum_opens_a_card_with_its_lines(browser: Browser, address: str) -> None:
+    """-5 % once and twice again."""
+    with browser.new_context() as context:
+        page, _, _ = opened(context, address + "report/")
+        page.get_by_role("link", name="−15.00%").first.click()
+        card = page.get_by_role("dialog", name="−15.00%")
+        card.wait_for()
+        assert "rotating\n−5.00% times 2 makes −10.00%" in card.inner_text()
+        card.get_by_role("button", name="Close").click()
+        assert 0 == page.locator("dialog[open]").count()
+        assert page.locator("#sum-1 tbody tr").count() == 3

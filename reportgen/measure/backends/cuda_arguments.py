@@ -14,6 +14,7 @@ ATTRIBUTES = {
     "max_dynamic_shared_size_bytes": "MAX_DYNAMIC_SHARED_SIZE_BYTES",
     "preferred_shared_memory_carveout": "PREFERRED_SHARED_MEMORY_CARVEOUT",
 }
+PROGRAMMATIC = "programmatic_stream_serialization"
 
 
 def exact(argument: Any) -> np.generic:
@@ -34,12 +35,17 @@ def function_attributes(call: KernelCall) -> dict[str, int]:
         An attribute that is not known here; the line lists those that are.
     """
     for name in call.attributes:
-        if name not in ATTRIBUTES:
+        if name not in {*ATTRIBUTES, PROGRAMMATIC}:
             raise InputError(
                 f"kernel call {call.symbol!r}: attribute {name!r} is not known",
-                remedy=f"known are {', '.join(sorted(ATTRIBUTES))}",
+                remedy=f"known are {', '.join(sorted({*ATTRIBUTES, PROGRAMMATIC}))}",
             )
-    found = {ATTRIBUTES[name]: int(value) for name, value in call.attributes.items()}
+    found = {ATTRIBUTES[name]: int(value) for name, value in call.attributes.items() if name in ATTRIBUTES}
     if call.shared_bytes > MOST_UNASKED_SHARED_BYTES:
         found.setdefault("MAX_DYNAMIC_SHARED_SIZE_BYTES", call.shared_bytes)
     return found
+
+
+def is_programmatic(call: KernelCall) -> bool:
+    """Whether the call may begin before the kernel ahead of it in the stream has ended; an attribute of the launch, not of the function."""
+    return bool(call.attributes.get(PROGRAMMATIC, 0))

@@ -18,10 +18,11 @@ import numpy as np
 
 from reportgen.calls import Buffer, KernelCall
 from reportgen.errors import InputError, ReportgenError, WorkerError
-from reportgen.measure.backends.cuda_arguments import exact, function_attributes
+from reportgen.measure.backends.cuda_arguments import exact, function_attributes, is_programmatic
 from reportgen.measure.backends.cuda_bulk import Bulk
 from reportgen.measure.backends.cuda_clock import wake
 from reportgen.measure.backends.cuda_execution import CudaExecution, PreparedCall
+from reportgen.measure.backends.cuda_programmatic import launch_programmatically
 from reportgen.measure.backends.nvml import Gpu, open_nvml
 from reportgen.measure.backends.session import Allocation, Array, BatchTime, Bytes, GraphSpec, Module, Readings, Slot
 from reportgen.measure.job import Job
@@ -84,7 +85,8 @@ class CudaSession:
 
     def allocate(self, allocations: Sequence[Allocation]) -> None:
         """One allocation a buffer, its padding before it: what writes past the end leaves the allocation."""
-        sizes = [(each, _aligned(each.padding_bytes), max(each.size_bytes, 1)) for each in allocations]
+        own = [each for each in allocations if each.of is None]
+        sizes = [(each, _aligned(each.padding_bytes), max(each.size_bytes, 1)) for each in own]
         paddings, buffers = sum(padding for _, padding, _ in sizes), sum(size for _, _, size in sizes)
         free_bytes, _ = self._runtime.memGetInfo()
         if paddings + buffers > free_bytes:
@@ -96,6 +98,7 @@ class CudaSession:
             for each, padding, size in sizes:
                 self._allocated.append(self._runtime.malloc(padding + size))
                 self._places[each.slot] = self._allocated[-1] + padding, each.size_bytes
+        self._places.update({each.slot: self._places[each.of] for each in allocations if each.of is not None})
 
     def upload(self, slot: Slot, array: Array) -> None:
         """Copy an array's bytes."""
@@ -140,7 +143,10 @@ class CudaSession:
                 InputError,
                 "correct what kernels() returns",
             ):
-                function(call.grid, call.block, arguments, shared_mem=call.shared_bytes, stream=self._stream)
+                if is_programmatic(call):
+                    launch_programmatically(function.ptr, call, arguments, self._stream.ptr)
+                else:
+                    function(call.grid, call.block, arguments, shared_mem=call.shared_bytes, stream=self._stream)
         with self._told(f"arm {spec.arm!r}: its graph cannot be made", InputError):
             graph = self._stream.end_capture()
             graph.upload(self._stream)
@@ -168,6 +174,17 @@ class CudaSession:
         with self._told(graph.complaint):
             graph.graph.launch(self._stream)
             self._stream.synchronize()
+
+    def count(self, lead: Captured, counted: Captured, *, lead_in: int) -> None:
+        """Switch the profiler on for one replay; what it counts of the lead-in is nothing."""
+        with self._told(counted.complaint):
+            for _ in range(lead_in):
+                lead.graph.launch(self._stream)
+            self._stream.synchronize()
+            self._runtime.profilerStart()
+            counted.graph.launch(self._stream)
+            self._stream.synchronize()
+            self._runtime.profilerStop()
 
     def batch(self, graph: Captured, *, lead_in: int, replays: int) -> BatchTime:
         """One enqueue: event, lead-in, event, replays, event; one synchronisation. No collection of garbage in between."""
