@@ -1,12 +1,15 @@
-"""Grouped gate/up product over weights in twelve block formats: inputs, decoders in NumPy, float64 reference and kernel calls.
+"""Grouped gate/up product over weights in twelve block formats: inputs, float64 reference, kernel calls and a peer.
 
 Rows are sorted by expert; y[row, 1024] = x[token of the row] . W[expert of the row], 512 gate and 512 up outputs. Tolerances are derived in README.md.
 """
 
+import importlib.util
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,26 +25,12 @@ POOL_EXPERTS, POOL_STEP = 8, 977
 SAMPLED_EXPERTS = (0, 137, 298, 511)
 WEIGHTS_SEED, TOKENS_SEED, ROUTING_SEED = 20261201, 20261202, 20261203
 FLOAT_UNIT, HALF_UNIT, DEVIATIONS = 2.0**-24, 2.0**-11, 8
+BF16_UNIT = 2.0**-9
 KIB = 1024
 
 Arrays = dict[str, NDArray[Any]]
 Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float32]
-
-IQ4_VALUES = np.array([-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113], np.float32)
-
-
-class Format(NamedTuple):
-    """A block format: bytes where FP16 fields begin, decoder, and upper bounds of the root mean squares of weights and of minima as drawn here.
-
-    ``rounded`` counts the roundings to half of an operand beyond its last, none where all but the last are exact.
-    """
-
-    decode: Callable[[Bytes], Floats]
-    fields: tuple[int, ...]
-    weights_rms: float
-    minima_rms: float = 0.0
-    rounded: bool = False
 
 
 class Layout(NamedTuple):
@@ -56,146 +45,17 @@ class Layout(NamedTuple):
     sign_bits: int
 
 
-def _half(blocks: Bytes, at: int) -> Floats:
-    """Read the FP16 field at a byte of every block, [n, 1]."""
-    return blocks[:, at : at + 2].copy().view("<f2").astype(np.float32)
+def sibling(name: str) -> ModuleType:
+    """Load a Python file beside this one; ``compile.headers`` names it, so that the plan covers it."""
+    spec = importlib.util.spec_from_file_location(f"moe_gate_up_{name}", Path(__file__).with_name(f"{name}.py"))
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{name}.py cannot be loaded")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def _bits(values: NDArray[Any], shifts: list[int], mask: int) -> NDArray[np.uint32]:
-    """Fields at several shifts, along a new last axis."""
-    return values.astype(np.uint32)[..., None] >> np.array(shifts, np.uint32) & np.uint32(mask)
-
-
-def _words32(blocks: Bytes, at: int, count: int) -> NDArray[np.uint32]:
-    return blocks[:, at : at + 4 * count].copy().view("<u4")
-
-
-def _words16(blocks: Bytes, at: int, count: int) -> NDArray[np.uint32]:
-    return blocks[:, at : at + 2 * count].copy().view("<u2").astype(np.uint32)
-
-
-def _signs(bits: NDArray[np.uint32]) -> Floats:
-    """Plus or minus one for each of eight bits, along a new last axis."""
-    return (1 - 2 * _bits(bits, list(range(8)), 1).astype(np.float32)).astype(np.float32)
-
-
-def _with_parity(seven: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Seven signs and an eighth that makes the number of minus signs even."""
-    return seven | (_bits(seven, list(range(7)), 1).sum(axis=-1, dtype=np.uint32) & np.uint32(1)) << np.uint32(7)
-
-
-@cache
-def codebook(name: str) -> Floats:
-    """Rows of a codebook, read from the header that the kernels include."""
-    text = Path(__file__).with_name("moe_codebooks.cuh").read_text(encoding="utf-8")
-    body = text.split(f"GRID_{name}[", 1)[1].split("{", 1)[1].split("}", 1)[0]
-    packed = np.array([int(word, 16) for word in body.replace(",", " ").split()], np.uint32)
-    if name.startswith("IQ3"):
-        return _bits(packed, [0, 8, 16, 24], 255).astype(np.float32)
-    return np.array([8, 25, 43], np.float32)[_bits(packed, list(range(0, 32, 4)), 7) >> 1]
-
-
-def _q8_0(b: Bytes) -> Floats:
-    return _half(b, 0) * b[:, 2:].view(np.int8).astype(np.float32)
-
-
-def _q2_0(b: Bytes) -> Floats:
-    return _half(b, 0) * (_bits(b[:, 2:], [0, 2, 4, 6], 3).reshape(len(b), 64).astype(np.float32) - 1)
-
-
-def _q2_k(b: Bytes) -> Floats:
-    codes = _bits(b[:, 16:80].reshape(-1, 2, 32), [0, 2, 4, 6], 3).transpose(0, 1, 3, 2).reshape(-1, 16, 16)
-    scales, minima = _half(b, 80) * (b[:, :16] & 15), _half(b, 82) * (b[:, :16] >> 4)
-    return scales[..., None] * codes.astype(np.float32) - minima[..., None]
-
-
-def _six_bits(b: Bytes) -> tuple[Floats, Floats]:
-    """Scales and minima of Q4_K and Q5_K, [n, 8, 1] each, times d and dmin."""
-    packed = b[:, 4:16].reshape(-1, 3, 4)
-    scales = np.concatenate([packed[:, 0] & 63, packed[:, 2] & 15 | packed[:, 0] >> 6 << 4], axis=1)
-    minima = np.concatenate([packed[:, 1] & 63, packed[:, 2] >> 4 | packed[:, 1] >> 6 << 4], axis=1)
-    return (_half(b, 0) * scales)[..., None], (_half(b, 2) * minima)[..., None]
-
-
-def _q4_k(b: Bytes) -> Floats:
-    scales, minima = _six_bits(b)
-    codes = _bits(b[:, 16:].reshape(-1, 4, 32), [0, 4], 15).transpose(0, 1, 3, 2).reshape(-1, 8, 32)
-    return scales * codes.astype(np.float32) - minima
-
-
-def _q5_k(b: Bytes) -> Floats:
-    scales, minima = _six_bits(b)
-    low = _bits(b[:, 48:].reshape(-1, 4, 32), [0, 4], 15).transpose(0, 1, 3, 2).reshape(-1, 8, 32)
-    fifth = _bits(b[:, 16:48], list(range(8)), 1).transpose(0, 2, 1)
-    return scales * (low | fifth << np.uint32(4)).astype(np.float32) - minima
-
-
-def _q6_k(b: Bytes) -> Floats:
-    low = _bits(b[:, :128].reshape(-1, 2, 64), [0, 4], 15).transpose(0, 1, 3, 2).reshape(-1, 2, 4, 32)
-    high = _bits(b[:, 128:192].reshape(-1, 2, 32), [0, 2, 4, 6], 3).transpose(0, 1, 3, 2)
-    codes = (low | high << np.uint32(4)).reshape(-1, 16, 16).astype(np.float32) - 32
-    return (_half(b, 208) * b[:, 192:208].view(np.int8))[..., None] * codes
-
-
-def _iq4_xs(b: Bytes) -> Floats:
-    low = _bits(b[:, 4:8], [0, 4], 15).reshape(-1, 8)
-    scales = (low | _bits(_words16(b, 2, 1)[:, 0], list(range(0, 16, 2)), 3) << np.uint32(4)).astype(np.float32) - 32
-    codes = _bits(b[:, 8:].reshape(-1, 8, 16), [0, 4], 15).transpose(0, 1, 3, 2).reshape(-1, 8, 32)
-    return (_half(b, 0) * scales)[..., None] * IQ4_VALUES[codes]
-
-
-def _iq2_xxs(b: Bytes) -> Floats:
-    tails = _words32(b, 2, 16)[:, 1::2]
-    rows = codebook("IQ2_XXS")[b[:, 2:].reshape(-1, 8, 8)[..., :4]]
-    scales = _half(b, 0) * (np.float32(0.5) + (tails >> 28).astype(np.float32)) / 4
-    return scales[..., None, None] * rows * _signs(_with_parity(_bits(tails, [0, 7, 14, 21], 127)))
-
-
-def _nibble_scales(b: Bytes, at: int) -> Floats:
-    """Scales of 16 groups of 16 values, d (1/2 + s) / 4, [n, 16, 1, 1]."""
-    nibbles = _bits(b[:, at : at + 8], [0, 4], 15).reshape(-1, 16).astype(np.float32)
-    return (_half(b, 0) * (np.float32(0.5) + nibbles) / 4)[..., None, None]
-
-
-def _iq2_xs(b: Bytes) -> Floats:
-    codes = _words16(b, 2, 32).reshape(-1, 16, 2)
-    return _nibble_scales(b, 66) * codebook("IQ2_XS")[codes & 511] * _signs(_with_parity(codes >> 9))
-
-
-def _iq2_s(b: Bytes) -> Floats:
-    upper = _bits(b[:, 66:74], [0, 2, 4, 6], 3).reshape(-1, 32)
-    rows = codebook("IQ2_S")[b[:, 2:34] | upper << np.uint32(8)].reshape(-1, 16, 2, 8)
-    return _nibble_scales(b, 74) * rows * _signs(b[:, 34:66].astype(np.uint32)).reshape(-1, 16, 2, 8)
-
-
-def _iq3_xxs(b: Bytes) -> Floats:
-    tails = _words32(b, 66, 8)
-    rows = codebook("IQ3_XXS")[b[:, 2:66]].reshape(-1, 8, 4, 8)
-    scales = _half(b, 0) * (np.float32(0.5) + (tails >> 28).astype(np.float32)) / 2
-    return scales[..., None, None] * rows * _signs(_with_parity(_bits(tails, [0, 7, 14, 21], 127)))
-
-
-def _iq3_s(b: Bytes) -> Floats:
-    upper = _bits(b[:, 66:74], list(range(8)), 1).reshape(-1, 64)
-    rows = codebook("IQ3_S")[b[:, 2:66] | upper << np.uint32(8)].reshape(-1, 8, 4, 8)
-    scales = _half(b, 0) * (1 + 2 * _bits(b[:, 106:110], [0, 4], 15).reshape(-1, 8).astype(np.float32))
-    return scales[..., None, None] * rows * _signs(b[:, 74:106].astype(np.uint32)).reshape(-1, 8, 4, 8)
-
-
-FORMATS = {
-    "Q4_K": Format(_q4_k, (0, 2), 0.5, 0.06, rounded=True),
-    "Q5_K": Format(_q5_k, (0, 2), 1.02, 0.06, rounded=True),
-    "Q6_K": Format(_q6_k, (208,), 2.1, rounded=True),
-    "Q8_0": Format(_q8_0, (0,), 0.114),
-    "Q2_0": Format(_q2_0, (0,), 0.0019),
-    "Q2_K": Format(_q2_k, (80, 82), 0.029, 0.0135, rounded=True),
-    "IQ4_XS": Format(_iq4_xs, (0,), 1.95, rounded=True),
-    "IQ3_XXS": Format(_iq3_xxs, (0,), 0.22),
-    "IQ3_S": Format(_iq3_s, (0,), 0.215),
-    "IQ2_XXS": Format(_iq2_xxs, (0,), 0.083),
-    "IQ2_XS": Format(_iq2_xs, (0,), 0.087),
-    "IQ2_S": Format(_iq2_s, (0,), 0.088),
-}
+FORMATS = sibling("decoders").FORMATS
 
 
 @cache
@@ -399,3 +259,27 @@ def bytes_and_flops(fixture: Fixture) -> tuple[int, int]:
     experts = int(np.count_nonzero(np.diff(found.offsets)))
     read = experts * OUTPUTS * row_bytes(fixture["format"]) + 2 * fixture["tokens"] * COLUMNS + 4 * (rows + EXPERTS + 1)
     return read + 4 * rows * OUTPUTS, 2 * rows * OUTPUTS * COLUMNS
+
+
+def call(arm: Arm, fixture: Fixture, buffers: dict[str, Any], stream: int) -> Callable[[], dict[str, Any]]:
+    """Prepare a grouped product in bf16: weights decoded and activations gathered beforehand, which takes other bytes and no decoding."""
+    import torch  # noqa: PLC0415 - the peer's own process alone loads it
+
+    del arm, stream
+    name = fixture["format"]
+    made = torch.empty((EXPERTS, OUTPUTS, COLUMNS), dtype=torch.bfloat16, device="cuda")
+    for expert in range(EXPERTS):
+        blocks = buffers["weights"][expert].reshape(-1, layouts()[name].bytes)
+        made[expert] = torch.as_tensor(FORMATS[name].decode(blocks).reshape(OUTPUTS, COLUMNS), device="cuda")
+    tokens, ends = (torch.as_tensor(buffers[key], device="cuda") for key in ("tokens", "offsets"))
+    x = torch.as_tensor(buffers["x"], device="cuda")[tokens.long()].bfloat16()
+    across, ends = made.transpose(1, 2), ends[1:].contiguous()
+    return lambda: {"y": torch.nn.functional.grouped_mm(x, across, offs=ends)}
+
+
+def peer_outputs(arm: Arm, fixture: Fixture) -> dict[str, Output]:
+    """Operands in bf16 err by 2^-9 at most, as does the rounded result."""
+    del arm
+    own = outputs(fixture)["y"]
+    spread = DEVIATIONS * FORMATS[fixture["format"]].weights_rms * np.sqrt(COLUMNS / 3)
+    return {"y": replace(own, absolute=own.absolute + float(spread) * BF16_UNIT, relative=BF16_UNIT)}

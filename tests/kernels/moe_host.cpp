@@ -86,3 +86,7 @@ template <class F> static void decode(const byte *rows, int count, int stride, i
     }
 FORMAT(Q4_K) FORMAT(Q5_K) FORMAT(Q6_K) FORMAT(Q8_0) FORMAT(Q2_0) FORMAT(Q2_K)
 FORMAT(IQ4_XS) FORMAT(IQ3_XXS) FORMAT(IQ3_S) FORMAT(IQ2_XXS) FORMAT(IQ2_XS) FORMAT(IQ2_S)
+
+// The signs of eight values as the table holds them, and by the rule.
+extern "C" u32 signs_by_table(u32 seven) { return sign_entry<IQ2_XS>(seven); }
+extern "C" u32 signs_by_rule(u32 seven) { return parity_signs(seven); }
