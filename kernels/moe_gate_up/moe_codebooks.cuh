@@ -1,5 +1,5 @@
 // The codebooks of five formats as the kernels want them: eight values as nibbles 0, 2, 4 (for 8, 25, 43; bit 0 is for the sign), or four values as bytes, first value
-// lowest. The grids are data of ggml and of the gguf package (MIT licence, Copyright (c) 2023-2026 The ggml authors); a test compares them with gguf.
+// lowest. The grids are data of ggml and of the gguf package (MIT licence, Copyright (c) 2023 Georgi Gerganov, LICENSE-gguf.txt); a test compares them with gguf.
 
 #pragma once
 
