@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from reportgen.archive import layout
-from reportgen.archive.counting import count, facts_of, left_out_entry
+from reportgen.archive.counting import count, facts_of, left_out_entry, refusals
 from reportgen.archive.encoding import UNREADABLE, damaged, decode_json, decode_toml, read_bytes
 from reportgen.archive.journal import JournalContents, decode_event, read_journal
 from reportgen.archive.lines import read_finished
@@ -102,6 +102,12 @@ class Attempt:
         return {name: one.bytes for name, one in said.items()}
 
     @cached_property
+    def counters(self) -> pd.DataFrame:
+        """What a profiler counted, a row a kernel of a counted launch; without rows in an attempt of another kind."""
+        path = layout.artifacts_dir(self.path) / layout.COUNTERS
+        return to_frame("counters", read_table("counters", path) if path.exists() else to_table("counters", []))
+
+    @cached_property
     def _measured(self) -> list[Repetition]:
         """Whole repetitions of an open attempt, in order."""
         return sorted(read_journal(self.path).repetitions, key=attrgetter("repetition"))
@@ -181,7 +187,7 @@ def read_whole(attempt: Attempt) -> None:
     SchemaVersionError
         One of them was written by a newer or older version.
     """
-    _ = attempt.batches, attempt.checks, attempt.repetitions
+    _ = attempt.batches, attempt.checks, attempt.repetitions, attempt.counters
     if attempt.sealed:
         read_sums(attempt.path)
 
@@ -220,6 +226,7 @@ def aborted_manifest(contents: JournalContents, reason: str = "") -> Manifest:
         counts=counts,
         failed_arms=sorted({row["arm"] for one in contents.repetitions for row in one.checks if not row["passed"]}),
         left_out=[left_out_entry(one) for one in contents.repetitions if one.left_out],
+        refused=refusals(contents.repetitions),
         binaries=header.binaries,
         binaries_digest=header.binaries_digest,
         hashes=header.hashes,
@@ -227,6 +234,7 @@ def aborted_manifest(contents: JournalContents, reason: str = "") -> Manifest:
         environment=header.environment,
         reportgen=header.reportgen,
         sanitizer=header.sanitizer,
+        profile=header.profile,
     )
 
 
