@@ -266,15 +266,27 @@ def call(arm: Arm, fixture: Fixture, buffers: dict[str, Any], stream: int) -> Ca
     import torch  # noqa: PLC0415 - the peer's own process alone loads it
 
     del arm, stream
-    name = fixture["format"]
-    made = torch.empty((EXPERTS, OUTPUTS, COLUMNS), dtype=torch.bfloat16, device="cuda")
-    for expert in range(EXPERTS):
-        blocks = buffers["weights"][expert].reshape(-1, layouts()[name].bytes)
-        made[expert] = torch.as_tensor(FORMATS[name].decode(blocks).reshape(OUTPUTS, COLUMNS), device="cuda")
+    across = decoded_bf16(fixture["format"], buffers["weights"]).transpose(1, 2)
     tokens, ends = (torch.as_tensor(buffers[key], device="cuda") for key in ("tokens", "offsets"))
     x = torch.as_tensor(buffers["x"], device="cuda")[tokens.long()].bfloat16()
-    across, ends = made.transpose(1, 2), ends[1:].contiguous()
+    ends = ends[1:].contiguous()
     return lambda: {"y": torch.nn.functional.grouped_mm(x, across, offs=ends)}
+
+
+BF16_WEIGHTS: dict[str, Any] = {}
+
+
+def decoded_bf16(name: str, packed: Any) -> Any:
+    """Weights [512, 1024, 2048] on the GPU; fixtures of one format share them as they share what they are decoded from."""
+    import torch  # noqa: PLC0415 - the peer's own process alone loads it
+
+    if name not in BF16_WEIGHTS:
+        made = torch.empty((EXPERTS, OUTPUTS, COLUMNS), dtype=torch.bfloat16, device="cuda")
+        for expert in range(EXPERTS):
+            blocks = packed[expert].reshape(-1, layouts()[name].bytes)
+            made[expert] = torch.as_tensor(FORMATS[name].decode(blocks).reshape(OUTPUTS, COLUMNS), device="cuda")
+        BF16_WEIGHTS[name] = made
+    return BF16_WEIGHTS[name]
 
 
 def peer_outputs(arm: Arm, fixture: Fixture) -> dict[str, Output]:
