@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -67,6 +68,7 @@ class Description:
         if spec is None or spec.loader is None:
             raise InputError("cannot be loaded as Python", where=str(self.path), remedy=REMEDY)
         module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module  # compilers of others (torch.compile) look functions up by their module's name
         self._guarded("import", spec.loader.exec_module, module)
         return module
 
