@@ -77,6 +77,7 @@ class Arm(_Noun, frozen=True, kw_only=True):
     ``only`` limits the arm to fixtures whose axes have one of the listed values. ``bitwise`` asks for outputs
     equal to the baseline's bit for bit (always so for nulls). ``planted`` is the share of additional work that a probe
     was given on purpose: 0.01 does 1 % more, and 1 does all of it twice, which tells what share of the time the work is.
+    ``arguments`` and ``environment`` are what an outside program (backend ``command``) is given for this arm beyond the shared ones.
     """
 
     name: str
@@ -92,6 +93,8 @@ class Arm(_Noun, frozen=True, kw_only=True):
     planted: float | None = None
     only: dict[str, list[AxisValue]] = {}
     source: Source | None = None
+    arguments: list[str] = []
+    environment: dict[str, str] = {}
 
     def __post_init__(self) -> None:
         if not _ARM_NAME.fullmatch(self.name):
@@ -212,6 +215,25 @@ class Compile(_Noun, frozen=True, kw_only=True):
     headers: list[str] = []
 
 
+class Command(_Noun, frozen=True, kw_only=True):
+    """The outside program of backend ``command``: ``run`` is what starts it in the experiment's folder, without a shell.
+
+    ``files`` of that folder are what it is or reads: the plan covers them, and they are hashed around every repetition. ``environment`` is
+    shared by all arms; one question may take ``deadline_s`` (docs/commands.md).
+    """
+
+    run: list[str]
+    files: list[str] = []
+    environment: dict[str, str] = {}
+    deadline_s: float = 60.0
+
+    def __post_init__(self) -> None:
+        if not self.run or not self.run[0]:
+            raise ValueError("command.run names no program")
+        if not 0 < self.deadline_s < math.inf:
+            raise ValueError("command.deadline_s must be a finite number of seconds above 0")
+
+
 class Exclusion(_Noun, frozen=True, kw_only=True):
     """Rules by which a batch is tagged and its repetition left out and replaced, before any analysis.
 
@@ -298,6 +320,7 @@ class Experiment(
     harnesses: list[Harness] = []
     smallest_effect: float = 0.005
     seed: int = 1
+    command: Command | None = None
     compile: Compile = msgspec.field(default_factory=Compile)
     protocol: Protocol = msgspec.field(default_factory=Protocol)
     fake: dict[str, Any] = {}
