@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import numpy as np
@@ -69,3 +70,9 @@ def test_a_call_of_another_arms_kernel_alone_is_refused(tmp_path: Path, symbol: 
     """It would time that arm twice under two names."""
     with pytest.raises(InputError, match="never calls 'copy'"):
         described(tmp_path, symbol).kernels(Arm("copy", "incumbent", "copy"), FIXTURE, {"x": 16, "y": 16})
+
+
+def test_the_experiments_functions_are_found_by_their_modules_name(tmp_path: Path) -> None:
+    """As compilers look them up that are given one (torch.compile)."""
+    described(tmp_path)
+    assert importlib.import_module("reportgen_experiment").__file__ == str(tmp_path / "experiment.py")
