@@ -16,7 +16,7 @@ def test_every_finding_is_a_sentence_and_a_missing_thing_has_a_remedy(tmp_path: 
     """Whatever this machine is like."""
     findings = doctor.examine(tmp_path / "runs")
     names = [finding.name for finding in findings]
-    assert len(set(names)) == len(names) == 17
+    assert len(set(names)) == len(names) == 19
     for finding in findings:
         assert finding.sentence.endswith(".")
         assert "\n" not in finding.sentence
