@@ -68,8 +68,8 @@ class KernelCall:
 
     ``args`` holds :class:`Buffer` names, numbers and :class:`Step`. A Python integer is an int64, a float a double; on the GPU a NumPy scalar
     (``np.int32(n)``, ``np.float32(x)``) is passed in its own type, which must be the kernel parameter's. ``attributes`` are settings of the
-    function before its launch: ``max_dynamic_shared_size_bytes``, ``preferred_shared_memory_carveout``; and one of the launch itself:
-    ``programmatic_stream_serialization``, 1 where the kernel may begin before the one ahead of it has ended. Native calls
+    function before its launch: ``max_dynamic_shared_size_bytes``, ``preferred_shared_memory_carveout``, ``non_portable_cluster_size_allowed``;
+    and one of the launch itself: ``programmatic_stream_serialization``, 1 where the kernel may begin before the one ahead of it has ended. Native calls
     leave ``grid``, ``block``, ``shared_bytes`` and ``attributes`` alone.
     """
 

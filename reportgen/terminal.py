@@ -53,6 +53,7 @@ def plan(made: Plan) -> RenderableType:
         f"\nplan {made.digest}\n",
         f"{facts['repetitions']} repetitions, each a fresh process, and {facts['spares']} spare\n",
         *(f"as many of mode {mode}, one process a block\n" for mode in facts["modes"] if mode != Mode.PROCESS),
+        *(f"{number} more that time peers beside the incumbent\n" for number in {*facts["peers"].values()}),
         *(f"{number} repetitions of harness {name}\n" for name, number in facts["harnesses"].items()),
         f"{facts['arms']} arms x {facts['fixtures']} fixtures in {wording.plural(len(made.slices), 'slice')}"
         f": {wording.count(facts['batches'])} scored batches\n",

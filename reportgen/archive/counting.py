@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from reportgen.model.experiment import Mode
-from reportgen.model.record import SCHEMA_VERSION, Counts, Repetition, RepetitionFacts
+from reportgen.model.record import PEER, SCHEMA_VERSION, Counts, Repetition, RepetitionFacts
 
 
 def count(repetitions: Sequence[Repetition]) -> Counts:
@@ -38,6 +38,12 @@ def facts_of(repetition: Repetition) -> RepetitionFacts:
         facts=repetition.facts,
         mode=repetition.mode,
     )
+
+
+def refusals(repetitions: Sequence[Repetition]) -> list[dict[str, str]]:
+    """List what the peers' calibrating process refused, with its reasons."""
+    told = [one.facts.get("refused", []) for one in repetitions if one.mode == PEER and not one.repetition]
+    return [dict(refusal) for refused in told for refusal in refused]
 
 
 def left_out_entry(repetition: Repetition) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from reportgen.archive import layout
-from reportgen.archive.counting import count, facts_of, left_out_entry
+from reportgen.archive.counting import count, facts_of, left_out_entry, refusals
 from reportgen.archive.encoding import UNREADABLE, damaged, decode_json, decode_toml, read_bytes
 from reportgen.archive.journal import JournalContents, decode_event, read_journal
 from reportgen.archive.lines import read_finished
@@ -220,6 +220,7 @@ def aborted_manifest(contents: JournalContents, reason: str = "") -> Manifest:
         counts=counts,
         failed_arms=sorted({row["arm"] for one in contents.repetitions for row in one.checks if not row["passed"]}),
         left_out=[left_out_entry(one) for one in contents.repetitions if one.left_out],
+        refused=refusals(contents.repetitions),
         binaries=header.binaries,
         binaries_digest=header.binaries_digest,
         hashes=header.hashes,

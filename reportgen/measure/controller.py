@@ -127,7 +127,7 @@ def _backend(experiment: ExperimentFolder, options: RunOptions, header: OpenHead
 
 def _plan(experiment: ExperimentFolder, builder: Builder) -> Plan:
     plan = make_plan(experiment, read_experiment(experiment), backend=builder.name, backend_options=builder.options)
-    if plan.peers_by_fixture:
+    if plan.peers_by_fixture and not builder.measures_peers:
         peer = next(iter(plan.peers_by_fixture.values()))[1]
         raise InputError(
             f"backend {builder.name!r} measures no peers, and arm {peer!r} is one",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from reportgen.measure.channel import Channel
 from reportgen.measure.description import Description
-from reportgen.measure.job import Job, JobFixture
+from reportgen.measure.job import PEER, Job, JobFixture
 
 INPUTS, REFERENCE = "inputs", "reference"
 
@@ -66,6 +66,8 @@ def make_references(job: Job, channel: Channel) -> None:
     """
     description = Description(Path(job.experiment_file), once=job.once)
     files = References(job)
+    if any(arm.role == PEER for arm in job.arms):
+        description.expect_call()
     for fixture in job.fixtures:
         channel.at("reference", fixture.name)
         channel.send("described", fixture=fixture.name, **_make(job, fixture, description, files))

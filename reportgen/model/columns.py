@@ -21,7 +21,7 @@ BATCHES = (
         "string",
         "",
         "what a repetition redraws: process (a fresh process, the only mode that carries verdicts), layout or placement; "
-        "in group harness the harness's name",
+        "peer in group peer, whose processes are fresh ones too; in group harness the harness's name",
     ),
     Column(
         "group",

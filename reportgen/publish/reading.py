@@ -11,6 +11,7 @@ import pandas as pd
 from reportgen.archive.load import Attempt
 from reportgen.archive.sums import check_sums, files_under, read_sums, sha256_of
 from reportgen.model.experiment import Mode
+from reportgen.model.record import PEER
 from reportgen.publish.study_lookup import modes_said
 from reportgen.publish.view import AttemptView, CheckLine, FileFact, ModeCount, ReadingLine
 
@@ -62,7 +63,11 @@ def _modes(attempt: Attempt) -> list[ModeCount]:
     measured = Counter(one.mode for one in attempt.repetitions if one.repetition)
     warmup = Counter(batches.loc[batches["warmup"].astype(bool), "mode"].tolist())
     every = Counter(batches["mode"].tolist())
-    names = [*(mode.value for mode in experiment.protocol.modes), *(harness.name for harness in experiment.harnesses)]
+    names = [
+        *(mode.value for mode in experiment.protocol.modes),
+        *([PEER] if attempt.plan.peers_by_fixture else []),
+        *(harness.name for harness in experiment.harnesses),
+    ]
     return [
         ModeCount(name, measured[name] - lost[name], lost[name], every[name] - warmup[name], warmup[name])
         for name in names

@@ -75,6 +75,7 @@ WAYS = {
     "process": "fresh process",
     "layout": "fresh layout",
     "placement": "one placement",
+    "peer": "fresh process, peers beside the incumbent",
 }
 
 ROLES = {

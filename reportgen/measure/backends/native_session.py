@@ -25,6 +25,8 @@ from reportgen.measure.backends.session import (
     Bytes,
     GraphSpec,
     Module,
+    PeerGraph,
+    PeerSpec,
     Readings,
     Slot,
 )
@@ -131,6 +133,16 @@ class NativeSession:
                 args = [self._argument(Slot(spec.fixture, launch.set, ""), argument) for argument in call.args]
                 calls.append((self._address(spec.arm, call.symbol), args))
         return _Graph(calls)
+
+    def capture_peer(self, spec: PeerSpec) -> PeerGraph:
+        """Refuse: the batch loop is C, and calls no Python."""
+        raise InputError(f"backend 'native' measures no peers, and arm {spec.arm!r} is one", remedy="leave it out")
+
+    def poison(self, graph: _Graph, byte: int) -> None:
+        """There are no results outside the buffers."""
+
+    def deliver(self, graph: _Graph) -> None:
+        """There are no results outside the buffers."""
 
     def replay(self, graph: _Graph) -> None:
         """Run the calls once."""
