@@ -41,13 +41,15 @@ class Output:
     """One output buffer and the tolerance under which it is compared with the float64 reference.
 
     An element passes where ``|value - reference| <= absolute + relative * |reference|``; NaN never passes.
-    ``dtype`` is a NumPy dtype name.
+    ``dtype`` is a NumPy dtype name. With ``rows`` the reference gives these places of the first axis alone, for outputs too large for a dense one;
+    what arms are compared with each other bit for bit remains the whole.
     """
 
     shape: tuple[int, ...]
     dtype: str
     absolute: float
     relative: float
+    rows: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,8 @@ class KernelCall:
 
     ``args`` holds :class:`Buffer` names, numbers and :class:`Step`. A Python integer is an int64, a float a double; on the GPU a NumPy scalar
     (``np.int32(n)``, ``np.float32(x)``) is passed in its own type, which must be the kernel parameter's. ``attributes`` are settings of the
-    function before its launch: ``max_dynamic_shared_size_bytes``, ``preferred_shared_memory_carveout``, ``non_portable_cluster_size_allowed``;
-    and one of the launch itself: ``programmatic_stream_serialization``, 1 where the kernel may begin before the one ahead of it has ended. Native calls
+    function before its launch: ``max_dynamic_shared_size_bytes``, ``preferred_shared_memory_carveout``; and one of the launch itself:
+    ``programmatic_stream_serialization``, 1 where the kernel may begin before the one ahead of it has ended. Native calls
     leave ``grid``, ``block``, ``shared_bytes`` and ``attributes`` alone.
     """
 

@@ -165,18 +165,32 @@ def show(
     from reportgen.scoring import score_attempts, stages_in
 
     runs = _open(project).runs
-    shown, sanitized, faults = find_shown(runs, name)
+    shown, beside, faults = find_shown(runs, name)
     if not shown:
-        _print_json(machine.attempts(sanitized)[0]) if json else _print(terminal.sanitized(sanitized))
+        _print_json(machine.attempts(beside)[0]) if json else _print(terminal.looked_at(beside))
         return
     result = score_attempts(shown[0].plan, shown, stages_in(shown[0].plan, runs))
     if json:
-        _print_json(machine.result(result) | {"sanitizers": machine.attempts(sanitized)})
+        _print_json(machine.result(result) | machine.looked_at(beside))
     else:
         _print(terminal.result(result, shown))
-        if sanitized:
-            _print(terminal.sanitized(sanitized))
+        if beside:
+            _print(terminal.looked_at(beside))
     _exit_with(faults)
+
+
+@app.command()
+def diff(before: str, after: str, *, project: opt.ProjectDir = Here, json: opt.Json = False) -> None:
+    """Say how AFTER differs from BEFORE: records (NAME, NAME@1a2b3c) or attempts (an id, or a folder)."""
+    import msgspec
+
+    from reportgen import terminal
+    from reportgen.analysis.differing import difference
+    from reportgen.scoring import side_of
+
+    runs = _open(project).runs
+    found = difference(side_of(runs, before), side_of(runs, after))
+    _print_json(msgspec.to_builtins(found)) if json else _print(terminal.difference(found))
 
 
 @app.command()

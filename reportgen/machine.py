@@ -82,6 +82,7 @@ def attempts(found: Sequence[Attempt]) -> list[dict[str, Any]]:
             "path": str(attempt.path),
             "standing": standing(formed, attempt.id),
             "sanitizer": msgspec.to_builtins(attempt.manifest.sanitizer),
+            "profile": msgspec.to_builtins(attempt.manifest.profile),
         }
         for attempt in found
     ]
@@ -121,6 +122,14 @@ def outcome(finished: RunOutcome) -> dict[str, Any]:
         "status": finished.status,
         "reason": finished.sentence or finished.reason,
         "failed_arms": list(finished.failed_arms),
+    }
+
+
+def looked_at(beside: Sequence[Attempt]) -> dict[str, Any]:
+    """List the attempts beside a record that time nothing, by what looked."""
+    return {
+        "sanitizers": attempts([one for one in beside if one.manifest.sanitizer is not None]),
+        "profiles": attempts([one for one in beside if one.manifest.profile is not None]),
     }
 
 

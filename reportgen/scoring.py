@@ -11,10 +11,12 @@ import pandas as pd
 
 from reportgen.analysis.analyse import analyse
 from reportgen.analysis.ceiling import stage_cells
+from reportgen.analysis.differing import Side
 from reportgen.analysis.gates import Moments
 from reportgen.analysis.pairing import DeviceRows
-from reportgen.archive.load import Attempt, sound_attempts
-from reportgen.archive.select import Record, records
+from reportgen.archive.load import Attempt, load_attempt, sound_attempts
+from reportgen.archive.select import Record, find_shown, records
+from reportgen.errors import InputError
 from reportgen.model.experiment import Mode
 from reportgen.model.plan import Plan
 from reportgen.model.record import PEER
@@ -62,6 +64,33 @@ def stages_in(plan: Plan, runs: Path) -> list[StageCell]:
     """Take what the ceiling gates of a plan rest on from the archive. Raises as :func:`score`."""
     names = sorted({gate.stage.experiment for gate in plan.experiment.gates if gate.stage})
     return stages_of(plan, [record for name in names for record in records(sound_attempts(runs, name)[0])])
+
+
+def side_of(runs: Path, name: str) -> Side:
+    """Load and score what ``name`` means: a record by name (``sample``, ``sample@1a2b3c``), an attempt by id, or a folder of one.
+
+    Raises
+    ------
+    InputError
+        There is no such record or attempt, or it was not timed.
+    RecordError
+        As :func:`score`.
+    """
+    if Path(name).is_dir():
+        attempt = load_attempt(Path(name).resolve())
+        shown, said = ([attempt] if attempt.manifest.sanitizer is None else []), attempt.id
+    else:
+        shown, _, faults = find_shown(runs, name)
+        if faults and not shown:
+            raise faults[0]
+        said = name
+        if shown and name == shown[0].manifest.experiment:
+            said = f"{name}@{shown[0].manifest.plan[:6]}"
+    if not shown or not shown[0].manifest.counts.batches:
+        raise InputError("holds no timing batch", where=name, remedy="name a record or a timing attempt")
+    plan = shown[0].plan
+    result = score_attempts(plan, shown, stages_in(plan, runs))
+    return Side(said, plan, result, [attempt.manifest for attempt in shown])
 
 
 def score_attempts(plan: Plan, attempts: Sequence[Attempt], stages: Sequence[StageCell] = ()) -> Result:

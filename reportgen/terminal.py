@@ -15,11 +15,13 @@ from reportgen import machine
 from reportgen.archive import layout
 from reportgen.archive.load import load_attempt, scan_attempts
 from reportgen.archive.select import records, standing
+from reportgen.model.difference import Difference
 from reportgen.model.experiment import Mode
 from reportgen.model.null_study import HarnessSummary, ModeSummary, NullStudy
 from reportgen.model.plan import Plan
+from reportgen.model.record import TIMES_NOTHING
 from reportgen.model.result import ComparisonResult, GateOutcome, Promotion, Result, Verdict
-from reportgen.publish import wording
+from reportgen.publish import context, difference_tables, wording
 from reportgen.scoring import score_attempts, stages_in
 
 if TYPE_CHECKING:
@@ -89,16 +91,15 @@ def merged(found: Sequence[Merged]) -> RenderableType:
     return Group(*lines)
 
 
-def sanitized(found: Sequence[Attempt]) -> RenderableType:
-    """List sanitizer attempts with tool, coverage and outcome."""
+def looked_at(found: Sequence[Attempt]) -> RenderableType:
+    """List attempts that time nothing with tool, coverage and outcome."""
     table = _table("attempt", "looked with", "at", "outcome")
     for attempt in found:
-        looked = attempt.manifest.sanitizer
+        manifest = attempt.manifest
+        looked = manifest.sanitizer or manifest.profile
         if looked is not None:
-            fixtures = f"{wording.count(len(looked.fixtures))} of {wording.plural(looked.of, 'fixture')}"
-            table.add_row(
-                attempt.id, f"{looked.tool}, {looked.version}", fixtures, f"{attempt.status}: {attempt.reason}"
-            )
+            _, _, at = wording.kind(manifest).partition(f"{looked.tool}, ")
+            table.add_row(attempt.id, f"{looked.tool}, {looked.version}", at, f"{attempt.status}: {attempt.reason}")
     return table
 
 
@@ -198,14 +199,14 @@ def gate_table(scored: Result) -> Table:
 
 
 def finished(ended: RunOutcome) -> list[RenderableType]:
-    """Lay out how a run ended, after its verdicts or what a sanitizer found where it is whole."""
+    """Lay out how a run ended, after its verdicts or what a tool found where it is whole."""
     if not ended.path or ended.status not in ("scored", "complete"):
         return [outcome(ended, "")]
     attempt = load_attempt(ended.path)
     beside, _ = scan_attempts(ended.path.parent.parent, attempt.manifest.experiment)
-    timed = attempt.manifest.sanitizer is None
+    timed = attempt.manifest.kind not in TIMES_NOTHING
     stages = stages_in(attempt.plan, attempt.path.parent.parent) if timed else []
-    shown = result(score_attempts(attempt.plan, [attempt], stages), [attempt]) if timed else sanitized([attempt])
+    shown = result(score_attempts(attempt.plan, [attempt], stages), [attempt]) if timed else looked_at([attempt])
     return [shown, outcome(ended, standing(records(beside), attempt.id))]
 
 
@@ -220,6 +221,22 @@ def outcome(finished: RunOutcome, said: str = "") -> RenderableType:
         name, attempt = finished.path.parent.name, layout.attempt_id_of(finished.path)
         lines.append(f"continue with: reportgen run {name} --resume {attempt}")
     return Text("\n".join([*lines, *([said] if said else [])]))
+
+
+def difference(found: Difference) -> RenderableType:
+    """Lay out how two records or attempts differ: what moved, then what was not the same."""
+    shown = [_plain(table) for table in difference_tables.tables(found, plain=True)]
+    return Group(Text(difference_tables.summary(found), style="bold"), Text(wording.DIRECTION), *shown)
+
+
+def _plain(made: context.Table) -> Table:
+    """Lay out a page's table for the terminal, second lines below the first."""
+    table = _table(made.stub, *(column.text for column in made.columns))
+    table.title, table.caption, table.caption_justify = f"\n{made.caption}", made.note or None, "left"
+    for row in made.rows:
+        said = (f"{cell.text}\n{cell.note}" if cell.note else cell.text for cell in (row.head, *row.cells))
+        table.add_row(*(text.replace(wording.MINUS, "-").replace(wording.NOT_COMPUTED, "-") for text in said))
+    return table
 
 
 def recovery(found: Sequence[Left]) -> RenderableType:

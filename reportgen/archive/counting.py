@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from reportgen.model.experiment import Mode
@@ -50,3 +50,18 @@ def left_out_entry(repetition: Repetition) -> dict[str, Any]:
     """Entry of a manifest's ``left_out``; its mode stands there where it is not process."""
     mode = {} if repetition.mode == Mode.PROCESS else {"mode": repetition.mode}
     return {"repetition": repetition.repetition, "reason": repetition.left_out, **mode}
+
+
+def refusal_sentences(refused: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Say, one sentence a peer and reason, what was refused and on how many fixtures."""
+    fixtures: dict[tuple[str, str], list[str]] = {}
+    for one in refused:
+        fixtures.setdefault((one["arm"], one["reason"]), []).append(one["fixture"])
+    return [
+        f"peer {arm!r} is not measured on {_where(names)}: {reason}"
+        for (arm, reason), names in sorted(fixtures.items())
+    ]
+
+
+def _where(fixtures: list[str]) -> str:
+    return fixtures[0] if len(fixtures) == 1 else f"{len(fixtures)} fixtures ({fixtures[0]}, ...)"

@@ -19,6 +19,7 @@ SOURCES = "sources"
 BINARIES = "binaries"
 SUMS = "SHA256SUMS"
 FIXTURES = "fixtures.json"
+COUNTERS = "counters.parquet"
 
 HEADER = "header.json"
 JOURNAL = "journal.jsonl"

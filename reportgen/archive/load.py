@@ -102,6 +102,12 @@ class Attempt:
         return {name: one.bytes for name, one in said.items()}
 
     @cached_property
+    def counters(self) -> pd.DataFrame:
+        """What a profiler counted, a row a kernel of a counted launch; without rows in an attempt of another kind."""
+        path = layout.artifacts_dir(self.path) / layout.COUNTERS
+        return to_frame("counters", read_table("counters", path) if path.exists() else to_table("counters", []))
+
+    @cached_property
     def _measured(self) -> list[Repetition]:
         """Whole repetitions of an open attempt, in order."""
         return sorted(read_journal(self.path).repetitions, key=attrgetter("repetition"))
@@ -181,7 +187,7 @@ def read_whole(attempt: Attempt) -> None:
     SchemaVersionError
         One of them was written by a newer or older version.
     """
-    _ = attempt.batches, attempt.checks, attempt.repetitions
+    _ = attempt.batches, attempt.checks, attempt.repetitions, attempt.counters
     if attempt.sealed:
         read_sums(attempt.path)
 
@@ -228,6 +234,7 @@ def aborted_manifest(contents: JournalContents, reason: str = "") -> Manifest:
         environment=header.environment,
         reportgen=header.reportgen,
         sanitizer=header.sanitizer,
+        profile=header.profile,
     )
 
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from reportgen.archive.counting import refusal_sentences
 from reportgen.archive.journal import Journal, OpenHeader, read_journal
 from reportgen.errors import FindingError, ReportgenError
 from reportgen.measure.answers import Answer, Runner
@@ -20,7 +21,7 @@ from reportgen.measure.jobs import Bench, layout_facts
 from reportgen.measure.ledger import REPLACES, Turn
 from reportgen.measure.opening import digest_of
 from reportgen.measure.ownership import Owned
-from reportgen.measure.peer_cells import peer_cells, refusal_sentences
+from reportgen.measure.peer_cells import peer_cells
 from reportgen.measure.residents import Residents
 from reportgen.measure.series import Book, series_of
 from reportgen.measure.standing import Drawer
@@ -51,8 +52,11 @@ def _nothing_alive(staying: Iterable[int]) -> list[Owned]:
 class Campaign:
     """One open attempt and everything needed to measure it.
 
-    ``bracket`` takes the hashes of all that must not change; ``sweep`` ends what a timed process left alive (``Guard.sweep``).
+    ``bracket`` takes the hashes of all that must not change; ``sweep`` ends what a timed process left alive (``Guard.sweep``). What is measured
+    contradicts nothing: there is no ``finding``.
     """
+
+    finding = ""
 
     bench: Bench
     journal: Journal

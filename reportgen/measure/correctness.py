@@ -30,9 +30,9 @@ def compare_values(written: NDArray[np.uint8], reference: NDArray[np.float64], o
     """Compare an output's bytes with its float64 reference under the output's stated tolerance.
 
     An element passes where ``|value - reference| <= absolute + relative |reference|``. NaN and infinity never pass, nor does anything
-    against a reference that is not finite.
+    against a reference that is not finite. Of an output with ``rows`` these alone are looked at and counted.
     """
-    values = _typed(written, output).astype(np.float64).ravel()
+    values = _chosen(_typed(written, output), output).astype(np.float64).ravel()
     wanted = reference.ravel()
     with np.errstate(invalid="ignore", over="ignore"):
         difference = np.abs(values - wanted)
@@ -80,6 +80,15 @@ def pooled(counts: Sequence[Comparison]) -> Comparison:
 def size_bytes(output: Output) -> int:
     """Bytes that an output occupies."""
     return int(np.prod(output.shape, dtype=np.int64)) * np.dtype(output.dtype).itemsize
+
+
+def reference_shape(output: Output) -> tuple[int, ...]:
+    """Shape of the reference of an output: its own, or that of the rows that the reference gives."""
+    return output.shape if output.rows is None else (len(output.rows), *output.shape[1:])
+
+
+def _chosen(values: NDArray[np.generic], output: Output) -> NDArray[np.generic]:
+    return values if output.rows is None else values.reshape(output.shape)[list(output.rows)]
 
 
 def _typed(raw: NDArray[np.uint8], output: Output) -> NDArray[np.generic]:

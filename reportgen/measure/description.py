@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from reportgen.calls import Arm, Buffer, Fixture, KernelCall, Output, Step
 from reportgen.errors import InputError
 from reportgen.measure.backends.session import PeerRefusedError
-from reportgen.measure.correctness import size_bytes
+from reportgen.measure.correctness import reference_shape, size_bytes
 
 NEEDED = ("inputs", "outputs", "reference", "kernels", "bytes_and_flops")
 REMEDY = "correct the experiment"
@@ -67,6 +68,8 @@ class Description:
         if spec is None or spec.loader is None:
             raise InputError("cannot be loaded as Python", where=str(self.path), remedy=REMEDY)
         module = importlib.util.module_from_spec(spec)
+        # Compilers of peers look a function's module up by name.
+        sys.modules[spec.name] = module
         self._guarded("import", spec.loader.exec_module, module)
         return module
 
@@ -134,8 +137,21 @@ class Description:
         self._expect(isinstance(count, int) and count >= 1, function, "must return a whole number of at least 1")
         return int(count)
 
+    def shared(self, fixture: Fixture, inputs: Mapping[str, NDArray[Any]]) -> dict[str, str]:
+        """Ask which inputs are those of other fixtures, too: name to key, one key for one content; none unless the experiment says so."""
+        if not hasattr(self._module, "shared"):
+            return {}
+        keys = self._ask("shared", fixture)
+        good = (
+            isinstance(keys, Mapping)
+            and set(keys) <= set(inputs)
+            and all(isinstance(key, str) for key in keys.values())
+        )
+        self._expect(good, "shared", "must return a dict of names of inputs to texts")
+        return dict(keys)
+
     def reference(self, fixture: Fixture, inputs: dict[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
-        """Dense float64 reference of every output, finite and of the declared shape."""
+        """Float64 reference of every output, finite and of the declared shape, dense but for outputs with ``rows``."""
         wanted, outputs = self._ask("reference", fixture, inputs), self.outputs(fixture)
         self._expect(
             isinstance(wanted, Mapping) and set(wanted) == set(outputs), "reference", f"must return {sorted(outputs)}"
@@ -144,9 +160,9 @@ class Description:
             array = np.asarray(wanted[name])
             self._expect(array.dtype == np.float64, "reference", f"{name!r} must be float64, not {array.dtype}")
             self._expect(
-                array.shape == output.shape,
+                array.shape == reference_shape(output),
                 "reference",
-                f"{name!r} has shape {array.shape}, declared is {output.shape}",
+                f"{name!r} has shape {array.shape}, declared is {reference_shape(output)}",
             )
             self._expect(bool(np.isfinite(array).all()), "reference", f"{name!r} holds values that are not finite")
         return {name: np.ascontiguousarray(wanted[name]) for name in outputs}
@@ -235,6 +251,10 @@ class Description:
             good = isinstance(output, Output) and bool(output.shape) and all(n > 0 for n in output.shape)
             self._expect(good, function, f"{name!r} must be a calls.Output with a shape of positive lengths")
             tolerances = (output.absolute, output.relative)
+            rows = output.rows is None or (
+                bool(output.rows) and all(row in range(output.shape[0]) for row in output.rows)
+            )
+            self._expect(rows, function, f"{name!r} must name rows that it has, one at least, or none")
             finite = all(isinstance(part, Real) and 0 <= float(part) < float("inf") for part in tolerances)
             self._expect(finite, function, f"{name!r} must have tolerances that are finite and at least 0")
             dtype = self._guarded(f"{function}()", np.dtype, output.dtype)

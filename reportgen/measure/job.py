@@ -9,7 +9,7 @@ from typing import Any
 
 from reportgen.calls import Arm, Fixture
 
-REFERENCE, CALIBRATE, REPETITION, SANITIZE = "reference", "calibrate", "repetition", "sanitize"
+REFERENCE, CALIBRATE, REPETITION, SANITIZE, PROFILE = "reference", "calibrate", "repetition", "sanitize", "profile"
 PROCESS, LAYOUT, PLACEMENT = "process", "layout", "placement"
 MAIN, PEER, REFUSED = "main", "peer", "refused"
 BEFORE, AFTER = "before", "after"

@@ -17,6 +17,7 @@ from reportgen.measure.job import (
     CALIBRATE,
     PEER,
     PROCESS,
+    PROFILE,
     REFERENCE,
     REPETITION,
     SANITIZE,
@@ -107,6 +108,10 @@ class Bench:
     def sanitizer_job(self, frame: Frame) -> tuple[Job, Layout]:
         """Job that checks every arm's graph and times none, and what was drawn for it."""
         return self._timed_job(SANITIZE, 1, frame, {}, Standing(turn=1, process_since=1, placement=1))
+
+    def profile_job(self, frame: Frame) -> tuple[Job, Layout]:
+        """Job that counts every arm and times none, in the layout that :meth:`sanitizer_job` draws."""
+        return self._timed_job(PROFILE, 1, frame, {}, Standing(turn=1, process_since=1, placement=1))
 
     def timed_fixtures(self) -> list[str]:
         """Fixtures with batches; the others are only checked."""

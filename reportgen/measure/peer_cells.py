@@ -36,18 +36,3 @@ def peer_cells(plan: Plan, refused: Iterable[Refusal] = ()) -> dict[str, list[st
 def peer_variables(work: Path) -> dict[str, str]:
     """Environment variables of a process of the peer group: caches in the attempt's scratch folder, which are cold in its first one."""
     return _FIXED | {name: str(work / CACHE / folder) for name, folder in _FOLDERS.items()}
-
-
-def refusal_sentences(refused: Iterable[Refusal]) -> list[str]:
-    """Say, one sentence a peer and reason, what was refused and on how many fixtures."""
-    fixtures: dict[tuple[str, str], list[str]] = {}
-    for one in refused:
-        fixtures.setdefault((one["arm"], one["reason"]), []).append(one["fixture"])
-    return [
-        f"peer {arm!r} is not measured on {_where(names)}: {reason}"
-        for (arm, reason), names in sorted(fixtures.items())
-    ]
-
-
-def _where(fixtures: list[str]) -> str:
-    return fixtures[0] if len(fixtures) == 1 else f"{len(fixtures)} fixtures ({fixtures[0]}, ...)"

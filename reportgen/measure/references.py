@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reportgen.errors import InputError
 from reportgen.measure.channel import Channel
 from reportgen.measure.description import Description
 from reportgen.measure.job import PEER, Job, JobFixture
 
-INPUTS, REFERENCE = "inputs", "reference"
+INPUTS, REFERENCE, SHARED = "inputs", "reference", "shared"
 
 
 class References:
@@ -26,15 +28,57 @@ class References:
 
     def __init__(self, job: Job) -> None:
         self._root = Path(job.work)
+        self._shared: dict[str, tuple[NDArray[Any], str]] = {}
 
-    def save(self, fixture: str, case: int, kind: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, str]:
-        """Keep ``inputs`` or a ``reference`` for the attempt's later processes; their hashes."""
+    def save(
+        self,
+        fixture: str,
+        case: int,
+        kind: str,
+        arrays: Mapping[str, NDArray[Any]],
+        shared: Mapping[str, str] | None = None,
+    ) -> dict[str, str]:
+        """Keep ``inputs`` or a ``reference`` for the attempt's later processes; their hashes.
+
+        Of arrays with one key in ``shared`` (name to key) there is one file, to which the fixtures link.
+
+        Raises
+        ------
+        InputError
+            Two arrays of one key differ.
+        """
         folder = self._folder(fixture, case, kind)
         folder.mkdir(parents=True, exist_ok=True)
+        hashes = {}
         for name, array in arrays.items():
-            np.save(folder / f"{name}.npy", array, allow_pickle=False)
+            key = (shared or {}).get(name)
+            if key is None:
+                np.save(folder / f"{name}.npy", array, allow_pickle=False)
+                hashes[name] = sha256(array)
+            else:
+                hashes[name] = self._save_shared(folder / f"{name}.npy", key, array)
         prefix = f"case {case}/" if case else ""
-        return {f"{prefix}{kind}/{name}": sha256(array) for name, array in arrays.items()}
+        return {f"{prefix}{kind}/{name}": found for name, found in hashes.items()}
+
+    def _save_shared(self, link: Path, key: str, array: NDArray[Any]) -> str:
+        file = self._root / SHARED / f"{hashlib.sha256(key.encode()).hexdigest()}.npy"
+        if key not in self._shared:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            np.save(file, array, allow_pickle=False)
+            self._shared[key] = array, sha256(array)
+        first, found = self._shared[key]
+        # Hashing gigabytes again is spared where the experiment hands out the very array.
+        if array is not first and sha256(array) != found:
+            raise InputError(
+                f"inputs shared under {key!r} differ", where=link.stem, remedy="give them keys of their own"
+            )
+        link.symlink_to(os.path.relpath(file, link.parent))
+        return found
+
+    def shared_file(self, fixture: str, name: str) -> str | None:
+        """Path of the file that an input shares with other fixtures; none for one of its own."""
+        link = self._folder(fixture, 0, INPUTS) / f"{name}.npy"
+        return str(link.resolve()) if link.is_symlink() else None
 
     def reference(self, fixture: str, name: str, case: int = 0) -> NDArray[np.float64]:
         """Read a reference, mapped from its file."""
@@ -78,8 +122,9 @@ def _make(job: Job, fixture: JobFixture, description: Description, files: Refere
     inputs = description.inputs(seen)
     shapes = description.shapes(seen, inputs)
     hashes: dict[str, str] = {}
+    shared = description.shared(seen, inputs)
     for case, arrays in enumerate([inputs, *description.cases(seen, inputs)]):
-        hashes |= files.save(fixture.name, case, INPUTS, arrays)
+        hashes |= files.save(fixture.name, case, INPUTS, arrays, {} if case else shared)
         hashes |= files.save(fixture.name, case, REFERENCE, description.reference(seen, arrays))
     buffers = shapes.sizes()
     for arm in fixture.arms:

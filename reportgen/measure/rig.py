@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,8 @@ class Rig:
         self._computed: dict[tuple[str, str], dict[str, Output]] = {}
         self._named: dict[tuple[str, tuple[str, ...]], Slots] = {}
         self._input_sums: dict[tuple[str, int], dict[str, str]] = {}
+        self._first: dict[tuple[str, int], Slot] = {}  # by the file of a shared input and the set
+        self._shared_hashes: dict[str, str] = {}
 
     def build(self) -> None:
         """Load, allocate, upload, capture.
@@ -49,15 +51,18 @@ class Rig:
         self.session.load([Module(arm, files[arm]) for arm in self.job.module_order])
         self.channel.at("allocate")
         self.session.allocate([self._allocation(*entry) for entry in self.job.buffer_order])
+        uploaded = set[str | None]()
         for fixture in self.job.fixtures:
             self.channel.at("inputs", fixture.name)
-            self.restore_inputs(fixture.name)
+            shared = {self.files.shared_file(fixture.name, name) for name in self.shapes[fixture.name].inputs}
+            self.restore_inputs(fixture.name, there=uploaded)
+            uploaded |= shared - {None}
         for name, arm in self.job.graph_order:
             self.channel.at("capture", name, arm)
             if self.job.arm(arm).role == PEER:
                 self._capture_peer(name, arm)
             else:
-                self.graphs[name, arm] = self.session.capture(self._spec(name, arm))
+                self.graphs[name, arm] = self.session.capture(self.spec(name, arm))
                 self._computed[name, arm] = self.description.written(*self._seen(name, arm))
 
     def adopt(self, job: Job) -> None:
@@ -100,10 +105,15 @@ class Rig:
         """Output and scratch buffers of every set of a fixture."""
         return self._slots(fixture, [*self.shapes[fixture].outputs, *self.shapes[fixture].scratch])
 
-    def restore_inputs(self, fixture: str, case: int = 0) -> None:
-        """Upload the inputs that are timed, or those of another case, into the first set and copy it to the others."""
+    def restore_inputs(self, fixture: str, case: int = 0, there: Collection[str | None] = ()) -> None:
+        """Upload the inputs that are timed, or those of another case, into the first set and copy it to the others.
+
+        Files of shared inputs that are ``there`` already are left as they are.
+        """
         inputs = self.files.inputs(fixture, case)
         for name, array in inputs.items():
+            if there and self.files.shared_file(fixture, name) in there:
+                continue
             first, *others = self._slots(fixture, [name])
             self.session.upload(first, array)
             self.session.copy(first, others)
@@ -119,7 +129,16 @@ class Rig:
 
     def input_hashes(self, fixture: str) -> dict[str, str]:
         """SHA-256 of the first set's inputs as they lie on the device."""
-        return {name: sha256(self.session.download(Slot(fixture, 0, name))) for name in self.shapes[fixture].inputs}
+        return {name: self._input_hash(fixture, name) for name in self.shapes[fixture].inputs}
+
+    def _input_hash(self, fixture: str, name: str) -> str:
+        file = self.files.shared_file(fixture, name)
+        if file is None or file not in self._shared_hashes:
+            found = sha256(self.session.download(Slot(fixture, 0, name)))
+            if file is None:
+                return found
+            self._shared_hashes[file] = found
+        return self._shared_hashes[file]
 
     def _slots(self, fixture: str, names: Iterable[str]) -> Slots:
         key = fixture, tuple(names)
@@ -129,13 +148,17 @@ class Rig:
         return self._named[key]
 
     def _allocation(self, fixture: str, index: int, name: str, padding_bytes: int) -> Allocation:
-        return Allocation(Slot(fixture, index, name), self.shapes[fixture].sizes()[name], padding_bytes)
+        slot, file = Slot(fixture, index, name), self.files.shared_file(fixture, name)
+        first = slot if file is None else self._first.setdefault((file, index), slot)
+        size_bytes = self.shapes[fixture].sizes()[name]
+        return Allocation(slot, size_bytes, padding_bytes, of=None if first == slot else first)
 
     def single(self, fixture: str, arm: str) -> GraphSpec:
         """Tell one execution of the operation on the first set."""
         return GraphSpec(arm, fixture, (Launch(0, at_step(self._calls(fixture, arm), 0)),))
 
-    def _spec(self, fixture: str, arm: str) -> GraphSpec:
+    def spec(self, fixture: str, arm: str) -> GraphSpec:
+        """Tell every launch of an arm's graph."""
         shapes, calls = self.shapes[fixture], self._calls(fixture, arm)
         steps = [at_step(calls, step) for step in range(shapes.steps)]
         return GraphSpec(arm, fixture, tuple(Launch(index, steps[step]) for index, step in self._turns(fixture)))

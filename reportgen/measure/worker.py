@@ -27,12 +27,14 @@ from reportgen.measure.job import (
     LAYOUT,
     PEER,
     PLACEMENT,
+    PROFILE,
     REFERENCE,
     REFUSED,
     SANITIZE,
     Job,
     read_job,
 )
+from reportgen.measure.profiled import profile
 from reportgen.measure.references import make_references
 from reportgen.measure.rig import Rig
 from reportgen.measure.timing import now_s, time_blocks
@@ -89,6 +91,8 @@ def _do(job: Job, bench: Bench, started_s: float) -> dict[str, Any]:
     if job.kind == SANITIZE:
         channel.send("checks", rows=check_all(rig, BEFORE))
         return {"session": rig.session.facts()}
+    if job.kind == PROFILE:
+        return {"counted": profile(rig), "session": rig.session.facts()}
     if job.kind == CALIBRATE:
         warm_up = rig.session.stabilise(job.warm_up_s)
         facts = {"replays": calibrate(rig), "clock_warm_up": warm_up, "session": rig.session.facts()}

@@ -36,6 +36,9 @@ class Kind(enum.StrEnum):
     IMPORTED = "imported"
 
 
+TIMES_NOTHING = frozenset({Kind.SANITIZER, Kind.PROFILE})
+
+
 class Status(enum.StrEnum):
     """How an attempt ended; anything but ``scored`` carries a reason."""
 
@@ -96,6 +99,17 @@ class Sanitizer(msgspec.Struct, frozen=True, kw_only=True):
     of: int
 
 
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
+    """What a profile attempt counted with, and of what: the tool, its version, ``fixtures`` out of ``of``, ``arms`` out of ``of_arms``."""
+
+    tool: str
+    version: str
+    fixtures: list[str]
+    of: int
+    arms: list[str]
+    of_arms: int
+
+
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """``manifest.json``. Times are ISO 8601 in UTC; hashes are lower-case hexadecimal SHA-256.
 
@@ -128,6 +142,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     reportgen: str
     sanitizer: Sanitizer | None = None
     refused: list[dict[str, str]] = []
+    profile: Profile | None = None
 
     def __post_init__(self) -> None:
         check_moment("started_at", self.started_at)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from reportgen.archive.counting import refusal_sentences
 from reportgen.model.record import Status
-from reportgen.publish import attempt_tables, derivations, lookup, record_files, tables, wording
+from reportgen.publish import attempt_tables, counter_tables, derivations, lookup, record_files, tables, wording
 from reportgen.publish.attempt_tables import status_cell
 from reportgen.publish.context import (
     AttemptPage,
@@ -72,6 +73,8 @@ def build(attempt: AttemptView, frame: Frame, record: RecordView | None, library
         notes=attempt_tables.notes(attempt),
         events=attempt_tables.events(attempt),
         files=attempt_tables.files(attempt),
+        counters=counter_tables.table(attempt, ""),
+        counters_file=Link(counter_tables.CSV, counter_tables.CSV) if attempt.counters else None,
     )
 
 
@@ -107,6 +110,7 @@ def _facts(attempt: AttemptView) -> tuple[Fact, ...]:
         Fact("warm-up batches", wording.count(counts.warmup_batches)),
         Fact("checks", f"{wording.count(counts.checks)}, of which {wording.count(counts.failed_checks)} failed"),
         Fact("arms that failed a check", wording.names(manifest.failed_arms) or "none"),
+        *(Fact("refused", sentence) for sentence in refusal_sentences(manifest.refused)),
         Fact("sealed", "yes" if attempt.sealed else "no: the folder is still open"),
     )
 

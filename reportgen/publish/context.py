@@ -157,6 +157,16 @@ class Checking:
 
 
 @dataclass(frozen=True)
+class History:
+    """Where a record stands among those of its experiment: the one that took its name, the one it followed, and what changed since."""
+
+    superseded: Link | None
+    earlier: Link | None
+    words: str
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True)
 class Frame:
     """What every page has around its own content.
 
@@ -254,9 +264,11 @@ class RecordPage:
     replications: tuple[Table, ...]
     downloads: tuple[Download, ...]
     checking: Checking
+    history: History
     study: tuple[Table, ...] = ()
     study_figures: tuple[Figure, ...] = ()
     study_formulas: tuple[Fact, ...] = ()
+    counters: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -277,6 +289,8 @@ class AttemptPage:
     notes: Table
     events: Table
     files: Table
+    counters: Table
+    counters_file: Link | None
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,12 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
+from reportgen.analysis.counters import lines, rotations
 from reportgen.archive.load import Attempt
 from reportgen.archive.sums import check_sums, files_under, read_sums, sha256_of
 from reportgen.model.experiment import Mode
 from reportgen.model.record import PEER
+from reportgen.publish.attempt_checks import rows_of
 from reportgen.publish.study_lookup import modes_said
 from reportgen.publish.view import AttemptView, CheckLine, FileFact, ModeCount, ReadingLine
 
@@ -33,6 +35,7 @@ def view(attempt: Attempt, address: str, published: str) -> AttemptView:
     RecordError
         A file of the attempt is damaged.
     """
+    counted = lines(rows_of(attempt.counters))
     scored = attempt.batches[~attempt.batches["warmup"].astype(bool)]
     throttled = scored["throttle"].dropna()
     return AttemptView(
@@ -53,6 +56,8 @@ def view(attempt: Attempt, address: str, published: str) -> AttemptView:
         modes=_modes(attempt),
         modes_said=modes_said(attempt.plan.experiment),
         moved_bytes=attempt.moved_bytes,
+        counters=counted,
+        rotations=rotations(counted, attempt.plan, attempt.moved_bytes),
     )
 
 

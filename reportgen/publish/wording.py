@@ -301,11 +301,15 @@ def names(items: list[str]) -> str:
 
 
 def kind(manifest: Manifest) -> str:
-    """Say what an attempt was made for; of a sanitizer attempt the tool and how much it looked at."""
-    looked = manifest.sanitizer
+    """Say what an attempt was made for; of one that times nothing the tool and how much it looked at."""
+    looked = manifest.sanitizer or manifest.profile
     if looked is None:
         return manifest.kind.value
-    return f"{manifest.kind.value}: {looked.tool}, {count(len(looked.fixtures))} of {plural(looked.of, 'fixture')}"
+    arms = ""
+    if manifest.profile is not None:
+        arms = f", {count(len(manifest.profile.arms))} of {plural(manifest.profile.of_arms, 'arm')}"
+    said = f"{looked.tool}, {count(len(looked.fixtures))} of {plural(looked.of, 'fixture')}"
+    return f"{manifest.kind.value}: {said}{arms}"
 
 
 def slice_name(name: str) -> str:

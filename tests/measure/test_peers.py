@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from reportgen.archive.counting import refusal_sentences
 from reportgen.archive.load import Attempt
 from reportgen.errors import InputError
 from reportgen.measure.backends.fake_peer import FakePeer
 from reportgen.measure.backends.session import PeerSpec, Slot
 from reportgen.measure.controller import plan_of
-from reportgen.measure.peer_cells import peer_cells, peer_variables, refusal_sentences
+from reportgen.measure.peer_cells import peer_cells, peer_variables
 from reportgen.model.record import Status
 from reportgen.model.result import Reason, Verdict
 from reportgen.publish.attempt_checks import attempt_findings

@@ -11,13 +11,10 @@ from reportgen.errors import InputError
 
 MOST_UNASKED_SHARED_BYTES = 48 * 1024
 ATTRIBUTES = {
-    "non_portable_cluster_size_allowed": "NON_PORTABLE_CLUSTER_SIZE_ALLOWED",
     "max_dynamic_shared_size_bytes": "MAX_DYNAMIC_SHARED_SIZE_BYTES",
     "preferred_shared_memory_carveout": "PREFERRED_SHARED_MEMORY_CARVEOUT",
 }
 PROGRAMMATIC = "programmatic_stream_serialization"
-# Of the driver's enumeration CUfunction_attribute, where CuPy has no name for it.
-NUMBERS = {"NON_PORTABLE_CLUSTER_SIZE_ALLOWED": 14}
 
 
 def exact(argument: Any) -> np.generic:

@@ -18,7 +18,7 @@ import numpy as np
 
 from reportgen.calls import Buffer, KernelCall
 from reportgen.errors import InputError, ReportgenError, WorkerError
-from reportgen.measure.backends.cuda_arguments import NUMBERS, exact, function_attributes, is_programmatic
+from reportgen.measure.backends.cuda_arguments import exact, function_attributes, is_programmatic
 from reportgen.measure.backends.cuda_bulk import Bulk
 from reportgen.measure.backends.cuda_clock import wake
 from reportgen.measure.backends.cuda_execution import CudaExecution, PreparedCall
@@ -98,7 +98,8 @@ class CudaSession:
 
     def allocate(self, allocations: Sequence[Allocation]) -> None:
         """One allocation a buffer, its padding before it: what writes past the end leaves the allocation."""
-        sizes = [(each, _aligned(each.padding_bytes), max(each.size_bytes, 1)) for each in allocations]
+        own = [each for each in allocations if each.of is None]
+        sizes = [(each, _aligned(each.padding_bytes), max(each.size_bytes, 1)) for each in own]
         paddings, buffers = sum(padding for _, padding, _ in sizes), sum(size for _, _, size in sizes)
         free_bytes, _ = self._runtime.memGetInfo()
         if paddings + buffers > free_bytes:
@@ -110,6 +111,7 @@ class CudaSession:
             for each, padding, size in sizes:
                 self._allocated.append(self._runtime.malloc(padding + size))
                 self._places[each.slot] = self._allocated[-1] + padding, each.size_bytes
+        self._places.update({each.slot: self._places[each.of] for each in allocations if each.of is not None})
 
     def upload(self, slot: Slot, array: Array) -> None:
         """Copy an array's bytes."""
@@ -203,6 +205,17 @@ class CudaSession:
         with self._told(graph.complaint):
             graph.graph.launch(self._stream)
             self._stream.synchronize()
+
+    def count(self, lead: Captured, counted: Captured, *, lead_in: int) -> None:
+        """Switch the profiler on for one replay; what it counts of the lead-in is nothing."""
+        with self._told(counted.complaint):
+            for _ in range(lead_in):
+                lead.graph.launch(self._stream)
+            self._stream.synchronize()
+            self._runtime.profilerStart()
+            counted.graph.launch(self._stream)
+            self._stream.synchronize()
+            self._runtime.profilerStop()
 
     def batch(self, graph: Captured, *, lead_in: int, replays: int) -> BatchTime:
         """One enqueue: event, lead-in, event, replays, event; one synchronisation. No collection of garbage in between."""
@@ -305,9 +318,7 @@ class CudaSession:
             if value <= self._attributes.get((function, name), -1):
                 continue
             with self._told(f"arm {arm!r}: attribute {name.lower()} = {value} is refused", InputError):
-                driver.funcSetAttribute(
-                    function, getattr(driver, f"CU_FUNC_ATTRIBUTE_{name}", NUMBERS.get(name)), value
-                )
+                driver.funcSetAttribute(function, getattr(driver, f"CU_FUNC_ATTRIBUTE_{name}"), value)
             self._attributes[function, name] = value
 
     def _arguments(self, place: Slot, call: KernelCall) -> tuple[np.generic, ...]:

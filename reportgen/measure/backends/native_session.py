@@ -87,7 +87,7 @@ class NativeSession:
     def allocate(self, allocations: Sequence[Allocation]) -> None:
         """Place all buffers in one reserved arena; paddings are address space that nothing touches."""
         places, end = [], 0
-        for allocation in allocations:
+        for allocation in (each for each in allocations if each.of is None):
             start = _aligned(end + allocation.padding_bytes)
             places.append((allocation, start))
             end = start + _aligned(max(allocation.size_bytes, 1))
@@ -97,6 +97,10 @@ class NativeSession:
         for allocation, start in places:
             self._views[allocation.slot] = np.frombuffer(self._arena, np.uint8, allocation.size_bytes, start)
             self._places[allocation.slot] = base + start
+        for allocation in allocations:
+            if allocation.of is not None:
+                self._views[allocation.slot] = self._views[allocation.of]
+                self._places[allocation.slot] = self._places[allocation.of]
 
     def upload(self, slot: Slot, array: Array) -> None:
         """Copy an array's bytes."""
@@ -147,6 +151,11 @@ class NativeSession:
     def replay(self, graph: _Graph) -> None:
         """Run the calls once."""
         self._library.reportgen_replay(graph.calls, graph.count, 1)
+
+    def count(self, lead: Any, counted: Any, *, lead_in: int) -> None:
+        """Replay as often as asked: no profiler of this program looks at the processor."""
+        for graph in (*[lead] * lead_in, counted):
+            self.replay(graph)
 
     def batch(self, graph: _Graph, *, lead_in: int, replays: int) -> BatchTime:
         """Run and time a batch in C."""

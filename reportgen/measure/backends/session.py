@@ -35,11 +35,12 @@ class Module:
 
 @dataclass(frozen=True)
 class Allocation:
-    """A buffer of ``size_bytes``, at least ``padding_bytes`` after the one allocated before it."""
+    """A buffer of ``size_bytes``, at least ``padding_bytes`` after the one allocated before it, or the memory of the earlier buffer ``of``."""
 
     slot: Slot
     size_bytes: int
     padding_bytes: int
+    of: Slot | None = None
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,9 @@ class Session(Protocol):
 
     def replay(self, graph: Any) -> None:
         """Replay a graph once and wait for it."""
+
+    def count(self, lead: Any, counted: Any, *, lead_in: int) -> None:
+        """Replay ``lead`` as a lead-in, then ``counted`` once while a profiler that runs this process counts."""
 
     def batch(self, graph: Any, *, lead_in: int, replays: int) -> BatchTime:
         """Lead-in replays and timed replays of one graph in one uninterrupted go."""
