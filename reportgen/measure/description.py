@@ -68,8 +68,7 @@ class Description:
         if spec is None or spec.loader is None:
             raise InputError("cannot be loaded as Python", where=str(self.path), remedy=REMEDY)
         module = importlib.util.module_from_spec(spec)
-        # Compilers of peers look a function's module up by name.
-        sys.modules[spec.name] = module
+        sys.modules[spec.name] = module  # compilers of others (torch.compile) look functions up by their module's name
         self._guarded("import", spec.loader.exec_module, module)
         return module
 

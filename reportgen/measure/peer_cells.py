@@ -9,8 +9,10 @@ from typing import Any
 from reportgen.model.plan import Plan
 
 CACHE = "peer-cache"
-# Compilers of others keep what they made for the attempt's later processes, and leave no process of their own behind.
+# Compilers of others keep what they made for the attempt's later processes, and leave no process of their own behind. A library's
+# kernels number thousands: those in use are loaded by the runs before a graph is captured.
 _FIXED = {
+    "CUDA_MODULE_LOADING": "LAZY",
     "TORCHINDUCTOR_COMPILE_THREADS": "1",
     "TORCHINDUCTOR_FX_GRAPH_CACHE": "1",
     "TORCHINDUCTOR_AUTOGRAD_CACHE": "1",

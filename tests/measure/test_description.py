@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import numpy as np
@@ -81,3 +82,9 @@ def test_an_arm_writes_all_outputs_unless_the_experiment_says_which(tmp_path: Pa
     assert [["y", "z"], ["y"]] == [list(both.written(one, FIXTURE)) for one in (arm, other)]
     with pytest.raises(InputError, match=r"written\(\) must name outputs for arm 'else', one at least, not \['q'\]"):
         both.written(Arm("else", "probe", "else"), FIXTURE)
+
+
+def test_the_experiments_functions_are_found_by_their_modules_name(tmp_path: Path) -> None:
+    """As compilers look them up that are given one (torch.compile)."""
+    described(tmp_path)
+    assert importlib.import_module("reportgen_experiment").__file__ == str(tmp_path / "experiment.py")
