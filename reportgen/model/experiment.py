@@ -14,6 +14,8 @@ from typing import Any
 
 import msgspec
 
+from reportgen.model.command import Command
+
 SCHEMA_VERSION = 1
 _MOST_BATCH_MS = 10_000
 _MOST_PADDING_MIB = 1024
@@ -213,25 +215,6 @@ class Compile(_Noun, frozen=True, kw_only=True):
 
     options: list[str] = []
     headers: list[str] = []
-
-
-class Command(_Noun, frozen=True, kw_only=True):
-    """The outside program of backend ``command``: ``run`` is what starts it in the experiment's folder, without a shell.
-
-    ``files`` of that folder are what it is or reads: the plan covers them, and they are hashed around every repetition. ``environment`` is
-    shared by all arms; one question may take ``deadline_s`` (docs/commands.md).
-    """
-
-    run: list[str]
-    files: list[str] = []
-    environment: dict[str, str] = {}
-    deadline_s: float = 60.0
-
-    def __post_init__(self) -> None:
-        if not self.run or not self.run[0]:
-            raise ValueError("command.run names no program")
-        if not 0 < self.deadline_s < math.inf:
-            raise ValueError("command.deadline_s must be a finite number of seconds above 0")
 
 
 class Exclusion(_Noun, frozen=True, kw_only=True):
