@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from reportgen.model.command import Command
+from reportgen.model.building import Command, Compile
 
 SCHEMA_VERSION = 1
 _MOST_BATCH_MS = 10_000
@@ -208,13 +208,6 @@ class Harness(_Noun, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if len(self.arms) < _FEWEST_COMPARED or self.repetitions < 1:
             raise ValueError(f"harness {self.name!r}: name two arms or more, and at least 1 repetition")
-
-
-class Compile(_Noun, frozen=True, kw_only=True):
-    """How sources become code; ``headers`` are further files that belong to the plan."""
-
-    options: list[str] = []
-    headers: list[str] = []
 
 
 class Exclusion(_Noun, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ from reportgen.measure.backends.command_asking import Question, placeholders
 from reportgen.measure.backends.interface import Built, BuiltArm
 from reportgen.measure.compiling import Patience
 from reportgen.measure.identity import cpu_device, file_sha256, governor
-from reportgen.model.command import Command
+from reportgen.model.building import Command
 from reportgen.model.experiment import Arm, Role
 from reportgen.model.plan import Plan
 from reportgen.model.record import Device

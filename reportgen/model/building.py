@@ -1,10 +1,17 @@
-"""The outside program that an experiment of backend ``command`` times."""
+"""How an experiment's sources become code, and the outside program that backend ``command`` times."""
 
 from __future__ import annotations
 
 import math
 
 import msgspec
+
+
+class Compile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How sources become code; ``headers`` are further files that belong to the plan."""
+
+    options: list[str] = []
+    headers: list[str] = []
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
