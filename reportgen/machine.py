@@ -81,6 +81,7 @@ def attempts(found: Sequence[Attempt]) -> list[dict[str, Any]]:
             "checks": attempt.manifest.counts.checks,
             "path": str(attempt.path),
             "standing": standing(formed, attempt.id),
+            "imported": attempt.manifest.imported and [one.format for one in attempt.manifest.imported.sources],
             "sanitizer": msgspec.to_builtins(attempt.manifest.sanitizer),
             "profile": msgspec.to_builtins(attempt.manifest.profile),
         }

@@ -284,6 +284,8 @@ class AttemptPage:
     modes: Table
     alone_words: str
     alone: tuple[Table, ...]
+    imported: tuple[Table, ...]
+    imported_words: tuple[str, ...]
     checks: Table
     telemetry: Table
     notes: Table

@@ -301,8 +301,11 @@ def names(items: list[str]) -> str:
 
 
 def kind(manifest: Manifest) -> str:
-    """Say what an attempt was made for; of one that times nothing the tool and how much it looked at."""
+    """Say what an attempt was made for: of one that times nothing the tool and how much it looked at, of an imported one the formats."""
     looked = manifest.sanitizer or manifest.profile
+    if manifest.imported is not None:
+        formats = dict.fromkeys(source.format for source in manifest.imported.sources)
+        return f"{manifest.kind.value}: {names(list(formats))}"
     if looked is None:
         return manifest.kind.value
     arms = ""
