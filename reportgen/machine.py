@@ -10,6 +10,8 @@ import msgspec
 
 from reportgen.archive.select import records, standing
 from reportgen.measure.harness_turns import cells_of
+from reportgen.measure.series import peer_repetitions
+from reportgen.model.experiment import Role
 from reportgen.model.plan import Plan
 from reportgen.model.result import ComparisonResult, Result
 
@@ -37,6 +39,7 @@ def plan(made: Plan) -> dict[str, Any]:
     timed = [fixture for fixture in made.fixtures if not fixture.checks_only]
     cells = sum(len(made.arms_by_fixture[fixture.name]) for fixture in timed)
     peers = sum(len(arms) for arms in made.peers_by_fixture.values())
+    of_peers = peer_repetitions(protocol, protocol.repetitions)
     told = sum(
         one.repetitions * sum(len(arms) for arms in cells_of(made, one).values()) for one in made.experiment.harnesses
     )
@@ -50,10 +53,11 @@ def plan(made: Plan) -> dict[str, Any]:
         "repetitions": protocol.repetitions,
         "spares": protocol.spares,
         "modes": [mode.value for mode in protocol.modes],
+        "peers": dict.fromkeys((arm.name for arm in made.experiment.arms if arm.role is Role.PEER), of_peers),
         "harnesses": {one.name: one.repetitions for one in made.experiment.harnesses},
         "comparisons": len(made.comparisons),
         "gates": len(made.experiment.gates),
-        "batches": 2 * protocol.repetitions * (len(protocol.modes) * cells + peers) + told,
+        "batches": 2 * protocol.repetitions * len(protocol.modes) * cells + 2 * of_peers * peers + told,
     }
 
 
@@ -77,7 +81,9 @@ def attempts(found: Sequence[Attempt]) -> list[dict[str, Any]]:
             "checks": attempt.manifest.counts.checks,
             "path": str(attempt.path),
             "standing": standing(formed, attempt.id),
+            "imported": attempt.manifest.imported and [one.format for one in attempt.manifest.imported.sources],
             "sanitizer": msgspec.to_builtins(attempt.manifest.sanitizer),
+            "profile": msgspec.to_builtins(attempt.manifest.profile),
         }
         for attempt in found
     ]
@@ -117,6 +123,14 @@ def outcome(finished: RunOutcome) -> dict[str, Any]:
         "status": finished.status,
         "reason": finished.sentence or finished.reason,
         "failed_arms": list(finished.failed_arms),
+    }
+
+
+def looked_at(beside: Sequence[Attempt]) -> dict[str, Any]:
+    """List the attempts beside a record that time nothing, by what looked."""
+    return {
+        "sanitizers": attempts([one for one in beside if one.manifest.sanitizer is not None]),
+        "profiles": attempts([one for one in beside if one.manifest.profile is not None]),
     }
 
 

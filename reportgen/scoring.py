@@ -19,9 +19,11 @@ from reportgen.archive.select import Record, find_shown, records
 from reportgen.errors import InputError
 from reportgen.model.experiment import Mode
 from reportgen.model.plan import Plan
+from reportgen.model.record import PEER
 from reportgen.model.result import Result, StageCell
 
 INTERIM_DEVICE = "this device"
+DECIDING = (Mode.PROCESS.value, PEER)
 
 
 def score(record: Record, stages: Sequence[StageCell] = ()) -> Result:
@@ -99,7 +101,7 @@ def score_attempts(plan: Plan, attempts: Sequence[Attempt], stages: Sequence[Sta
     return analyse(
         plan,
         rows,
-        left_out=[device for device in left_out if (device.batches["mode"] == Mode.PROCESS).any()],
+        left_out=[device for device in left_out if device.batches["mode"].isin(DECIDING).any()],
         moments=Moments(
             frozen_at=min((moment for moment in frozen if moment), default=None),
             began_at=min(attempt.manifest.started_at for attempt in attempts),

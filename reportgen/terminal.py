@@ -19,6 +19,7 @@ from reportgen.model.difference import Difference
 from reportgen.model.experiment import Mode
 from reportgen.model.null_study import HarnessSummary, ModeSummary, NullStudy
 from reportgen.model.plan import Plan
+from reportgen.model.record import TIMES_NOTHING
 from reportgen.model.result import ComparisonResult, GateOutcome, Promotion, Result, Verdict
 from reportgen.publish import context, difference_tables, wording
 from reportgen.scoring import score_attempts, stages_in
@@ -54,6 +55,7 @@ def plan(made: Plan) -> RenderableType:
         f"\nplan {made.digest}\n",
         f"{facts['repetitions']} repetitions, each a fresh process, and {facts['spares']} spare\n",
         *(f"as many of mode {mode}, one process a block\n" for mode in facts["modes"] if mode != Mode.PROCESS),
+        *(f"{number} more that time peers beside the incumbent\n" for number in {*facts["peers"].values()}),
         *(f"{number} repetitions of harness {name}\n" for name, number in facts["harnesses"].items()),
         f"{facts['arms']} arms x {facts['fixtures']} fixtures in {wording.plural(len(made.slices), 'slice')}"
         f": {wording.count(facts['batches'])} scored batches\n",
@@ -89,16 +91,15 @@ def merged(found: Sequence[Merged]) -> RenderableType:
     return Group(*lines)
 
 
-def sanitized(found: Sequence[Attempt]) -> RenderableType:
-    """List sanitizer attempts with tool, coverage and outcome."""
+def looked_at(found: Sequence[Attempt]) -> RenderableType:
+    """List attempts that time nothing with tool, coverage and outcome."""
     table = _table("attempt", "looked with", "at", "outcome")
     for attempt in found:
-        looked = attempt.manifest.sanitizer
+        manifest = attempt.manifest
+        looked = manifest.sanitizer or manifest.profile
         if looked is not None:
-            fixtures = f"{wording.count(len(looked.fixtures))} of {wording.plural(looked.of, 'fixture')}"
-            table.add_row(
-                attempt.id, f"{looked.tool}, {looked.version}", fixtures, f"{attempt.status}: {attempt.reason}"
-            )
+            _, _, at = wording.kind(manifest).partition(f"{looked.tool}, ")
+            table.add_row(attempt.id, f"{looked.tool}, {looked.version}", at, f"{attempt.status}: {attempt.reason}")
     return table
 
 
@@ -198,14 +199,14 @@ def gate_table(scored: Result) -> Table:
 
 
 def finished(ended: RunOutcome) -> list[RenderableType]:
-    """Lay out how a run ended, after its verdicts or what a sanitizer found where it is whole."""
+    """Lay out how a run ended, after its verdicts or what a tool found where it is whole."""
     if not ended.path or ended.status not in ("scored", "complete"):
         return [outcome(ended, "")]
     attempt = load_attempt(ended.path)
     beside, _ = scan_attempts(ended.path.parent.parent, attempt.manifest.experiment)
-    timed = attempt.manifest.sanitizer is None
+    timed = attempt.manifest.kind not in TIMES_NOTHING
     stages = stages_in(attempt.plan, attempt.path.parent.parent) if timed else []
-    shown = result(score_attempts(attempt.plan, [attempt], stages), [attempt]) if timed else sanitized([attempt])
+    shown = result(score_attempts(attempt.plan, [attempt], stages), [attempt]) if timed else looked_at([attempt])
     return [shown, outcome(ended, standing(records(beside), attempt.id))]
 
 

@@ -173,69 +173,64 @@ def peer_outputs(_arm: Arm, fixture: Fixture) -> dict[str, Output]:
 
 
 def call(arm: Arm, fixture: Fixture, buffers: Any, _stream: int) -> Callable[[], dict[str, Any]]:
-    """Prepare a peer on torch tensors that share the memory of the buffers.
+    """Prepare PyTorch's attention on tensors that share the memory of the buffers.
 
-    ``sdpa_*_packed`` hands the eight query heads of a KV head over as eight times the queries, so that nothing is grouped: Q is laid out so,
-    and the mask repeated for each head, beforehand. Without it, grouping is the library's (``enable_gqa``).
+    cuDNN takes the 16 heads as they are (``enable_gqa``: quick for one query). The others take the eight query heads of a KV head as eight times the
+    queries, so that K and V are read once; Q is laid out so beforehand.
     """
     import torch  # noqa: PLC0415 - in processes of peers alone
 
     queries = fixture["queries"]
     q, k, v = (torch.as_tensor(buffers[name], device="cuda") for name in ("q", "k", "v"))
     mask = torch.as_tensor(buffers["mask"], device="cuda") if "mask" in buffers else None
-    if arm.name == "flex":
-        return flex_peer(q.transpose(0, 1)[None], k[None], v[None], mask)
-    if not arm.name.endswith("_packed"):
-        return sdpa_peer(arm, q.transpose(0, 1)[None], k[None], v[None], mask)
-    if mask is not None:
-        mask = mask.repeat_interleave(GROUP, dim=0)
+    if arm.name == "sdpa_cudnn":
+        attend, heads = sdpa(torch, arm.name, mask, grouped=True), q.transpose(0, 1)[None]
+        return lambda: {"out": attend(heads, k[None], v[None])[0].transpose(0, 1)}
     columns = q.view(queries, KV_HEADS, GROUP, WIDTH).transpose(0, 1).reshape(1, KV_HEADS, queries * GROUP, WIDTH)
-    attend = sdpa_peer(arm, columns, k[None], v[None], mask)
+    attend = flex(mask, queries) if arm.name == "flex_attention" else sdpa(torch, arm.name, mask, grouped=False)
 
     def launch() -> dict[str, Any]:
-        return {"out": attend()["out"].view(KV_HEADS, queries, GROUP, WIDTH).transpose(0, 1)}
+        return {"out": attend(columns, k[None], v[None]).view(KV_HEADS, queries, GROUP, WIDTH).transpose(0, 1)}
 
     return launch
 
 
-def sdpa_peer(arm: Arm, q: Any, k: Any, v: Any, mask: Any) -> Callable[[], dict[str, Any]]:
-    """``scaled_dot_product_attention`` by the one backend that the arm names; the result [query, head, value] is a view."""
-    from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: PLC0415
-    from torch.nn.functional import scaled_dot_product_attention  # noqa: PLC0415
+def sdpa(torch: Any, name: str, mask: Any, *, grouped: bool) -> Callable[..., Any]:
+    """Bind one backend of ``scaled_dot_product_attention``, with the additive mask that it is given."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: PLC0415 - in processes of peers alone
 
-    packed = arm.name.endswith("_packed")
-    backend = {
-        "flash": SDPBackend.FLASH_ATTENTION,
-        "efficient": SDPBackend.EFFICIENT_ATTENTION,
-        "cudnn": SDPBackend.CUDNN_ATTENTION,
-    }[arm.name.split("_")[1]]
+    backend = {"sdpa_flash": SDPBackend.FLASH_ATTENTION, "sdpa_cudnn": SDPBackend.CUDNN_ATTENTION}[name]
 
-    def launch() -> dict[str, Any]:
+    def attend(q: Any, k: Any, v: Any) -> Any:
         with sdpa_kernel(backend):
-            out = scaled_dot_product_attention(q, k, v, attn_mask=mask, enable_gqa=not packed)[0]
-        return {"out": out if packed else out.transpose(0, 1)}
+            return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, enable_gqa=grouped)
 
-    return launch
+    return attend
 
 
 @functools.cache
 def compiled_flex() -> Any:
-    """FlexAttention compiled once for all sets of a process."""
+    """Compile FlexAttention, once a process and shape."""
     import torch  # noqa: PLC0415 - in processes of peers alone
-    from torch.nn.attention.flex_attention import flex_attention  # noqa: PLC0415
+    from torch.nn.attention.flex_attention import flex_attention  # noqa: PLC0415 - in processes of peers alone
 
     return torch.compile(flex_attention, dynamic=False)
 
 
-def flex_peer(q: Any, k: Any, v: Any, mask: Any) -> Callable[[], dict[str, Any]]:
-    """FlexAttention; the mask as a ``score_mod`` that reads it, without a block mask: each row is visited, as by the arms."""
+def flex(mask: Any, queries: int) -> Callable[..., Any]:
+    """Bind FlexAttention: blocks of rows that no query keeps are left out."""
+    from torch.nn.attention.flex_attention import create_block_mask  # noqa: PLC0415 - in processes of peers alone
+
+    if mask is None:
+        return compiled_flex()
+    kept, group = (
+        mask.isfinite(),
+        GROUP,
+    )  # no global in the function below: the compiler would look for this module by name
+
+    def keeps(_batch: Any, _head: Any, column: Any, row: Any) -> Any:
+        return kept[column // group, row]
+
+    blocks = create_block_mask(keeps, None, None, queries * group, mask.shape[1], device="cuda")
     attend = compiled_flex()
-
-    def masked(score: Any, _batch: Any, _head: Any, query: Any, row: Any) -> Any:
-        return score + mask[query, row]
-
-    def launch() -> dict[str, Any]:
-        out = attend(q, k, v, score_mod=None if mask is None else masked, enable_gqa=True)
-        return {"out": out[0].transpose(0, 1)}
-
-    return launch
+    return lambda q, k, v: attend(q, k, v, block_mask=blocks)

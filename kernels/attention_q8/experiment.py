@@ -4,6 +4,9 @@ A Q8_0 block holds 32 values in 34 bytes: ``d`` f16 at 0, ``qs`` int8[32] at 2; 
 Tolerances are derived in README.md.
 """
 
+import functools
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -199,6 +202,91 @@ def kernels(arm: Arm, fixture: Fixture, buffers: Any) -> list[KernelCall]:
 def shared_bytes(fixture: Fixture) -> int:
     """Count the block's rows of K and V, and 23 KiB for what the warps exchange."""
     return int(2 * fixture["rows"] // splits(fixture) * ROW_BYTES + 23 * 1024)
+
+
+def call(arm: Arm, fixture: Fixture, buffers: dict[str, Any], stream: int) -> Callable[[], dict[str, Any]]:
+    """Prepare PyTorch's attention: K and V decoded to FP16, and Q laid out with the query heads of a KV head as its queries.
+
+    Q is then [1, KV head, query and head of the group, 128], so that every backend reads K and V once.
+    """
+    del stream
+    import torch  # noqa: PLC0415 - in processes of peers alone
+
+    queries, rows = fixture["queries"], fixture["rows"]
+    k, v = (torch_decode(torch, buffers[name]) for name in ("k", "v"))
+    q = torch_rounded(torch, buffers["q"]).view(queries, KV_HEADS, GROUP, WIDTH).transpose(0, 1)
+    q = q.reshape(1, KV_HEADS, queries * GROUP, WIDTH)
+    mask = torch.as_tensor(buffers["mask"], device="cuda") if "mask" in buffers else None
+    attend = flex(mask, (queries, rows)) if arm.name == "flex_attention" else sdpa(torch, mask, arm.name)
+
+    def launch() -> dict[str, Any]:
+        return {"out": attend(q, k, v).view(KV_HEADS, queries, GROUP, WIDTH).transpose(0, 1)}
+
+    return launch
+
+
+def peer_outputs(arm: Arm, fixture: Fixture) -> dict[str, Output]:
+    """Peers give the normalised output alone, from operands, weights and output that are rounded to FP16 (README.md)."""
+    del arm
+    absolute = value_tolerance(whole_spread(fixture) * float(np.sqrt(2)))
+    return {"out": replace(outputs(fixture)["out"], absolute=absolute, relative=HALF_UNIT)}
+
+
+def torch_rounded(torch: Any, q: Any) -> Any:
+    """Q as the kernels round it, in FP16 [query, head, 128]."""
+    queries, heads, _ = q.shape
+    parts = torch.as_tensor(q, device="cuda").float().view(queries, heads, WIDTH // Q8_VALUES, Q8_VALUES)
+    most = parts.abs().amax(dim=-1, keepdim=True)
+    return ((parts * (127 / most)).round() * (most / 127)).to(torch.float16).view(queries, heads, WIDTH)
+
+
+def torch_decode(torch: Any, packed: Any) -> Any:
+    """Decode Q8_0 rows on the device: FP16 [1, KV head, row, 128]; a value d * code has at most 18 bits and is rounded once."""
+    heads, rows, _ = packed.shape
+    parts = torch.as_tensor(packed, device="cuda").view(heads, rows, WIDTH // Q8_VALUES, Q8_BYTES)
+    d = parts[..., :2].contiguous().view(torch.float16).float()
+    codes = parts[..., 2:].contiguous().view(torch.int8).float()
+    return (d * codes).to(torch.float16).reshape(1, heads, rows, WIDTH)
+
+
+def sdpa(torch: Any, mask: Any, name: str) -> Callable[..., Any]:
+    """Bind one backend of scaled_dot_product_attention, with an additive mask for each query head."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: PLC0415 - in processes of peers alone
+
+    backend = getattr(
+        SDPBackend, {"flash": "FLASH", "efficient": "EFFICIENT", "cudnn": "CUDNN"}[name[5:]] + "_ATTENTION"
+    )
+    added = None if mask is None else mask[:, None, :].repeat(1, GROUP, 1).view(1, 1, -1, mask.shape[-1])
+
+    def attend(q: Any, k: Any, v: Any) -> Any:
+        with sdpa_kernel(backend):
+            return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=added)
+
+    return attend
+
+
+@functools.cache
+def compiled_flex() -> Any:
+    """Compile FlexAttention, once a process and shape."""
+    import torch  # noqa: PLC0415 - in processes of peers alone
+    from torch.nn.attention.flex_attention import flex_attention  # noqa: PLC0415 - in processes of peers alone
+
+    return torch.compile(flex_attention, dynamic=False)
+
+
+def flex(mask: Any, shape: tuple[int, int]) -> Callable[..., Any]:
+    """Bind FlexAttention: rows that no query keeps are left out by blocks."""
+    from torch.nn.attention.flex_attention import create_block_mask  # noqa: PLC0415 - in processes of peers alone
+
+    if mask is None:
+        return compiled_flex()
+    kept = mask.isfinite()
+
+    def keeps(_b: Any, _h: Any, column: Any, row: Any) -> Any:
+        return kept[column // GROUP, row]
+
+    blocks = create_block_mask(keeps, None, None, shape[0] * GROUP, shape[1], device="cuda")
+    return lambda q, k, v: compiled_flex()(q, k, v, block_mask=blocks)
 
 
 def moved_bytes(fixture: Fixture) -> int:

@@ -73,7 +73,7 @@ def time_cubes(
     tagged:
         Use the batches that a rule of the plan has tagged too; without it each of them counts as missing.
     mode:
-        The mode whose batches are taken: ``process`` for everything that decides.
+        The mode whose batches are taken: ``process`` for everything that decides. Peers are of mode and group ``peer``.
 
     Raises
     ------
@@ -84,9 +84,10 @@ def time_cubes(
     missing = [name for name in _NEEDED if name not in rows.batches.columns]
     if missing:
         raise RecordError(f"batches lack the column {missing[0]!r}", where=f"device {rows.device}")
-    scored = _is(rows.batches["mode"], mode) & ~rows.batches["warmup"].to_numpy(dtype=bool)
-    by_group = {group: scored & _is(rows.batches["group"], group) for group in GROUPS}
-    if (scored & ~by_group["main"] & ~by_group["peer"]).any():
+    counted = ~rows.batches["warmup"].to_numpy(dtype=bool)
+    scored = {"main": counted & _is(rows.batches["mode"], mode), "peer": counted & _is(rows.batches["mode"], "peer")}
+    by_group = {group: scored[group] & _is(rows.batches["group"], group) for group in GROUPS}
+    if any((scored[group] & ~by_group[group]).any() for group in GROUPS):
         raise RecordError("the group of a batch is neither main nor peer", where=f"device {rows.device}")
     return {
         group: _time_cube(rows, rows.batches if wanted.all() else rows.batches[wanted], fixtures, arms, tagged=tagged)

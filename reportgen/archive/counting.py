@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from reportgen.model.experiment import Mode
-from reportgen.model.record import SCHEMA_VERSION, Counts, Repetition, RepetitionFacts
+from reportgen.model.record import PEER, SCHEMA_VERSION, Counts, Repetition, RepetitionFacts
 
 
 def count(repetitions: Sequence[Repetition]) -> Counts:
@@ -40,7 +40,28 @@ def facts_of(repetition: Repetition) -> RepetitionFacts:
     )
 
 
+def refusals(repetitions: Sequence[Repetition]) -> list[dict[str, str]]:
+    """List what the peers' calibrating process refused, with its reasons."""
+    told = [one.facts.get("refused", []) for one in repetitions if one.mode == PEER and not one.repetition]
+    return [dict(refusal) for refused in told for refusal in refused]
+
+
 def left_out_entry(repetition: Repetition) -> dict[str, Any]:
     """Entry of a manifest's ``left_out``; its mode stands there where it is not process."""
     mode = {} if repetition.mode == Mode.PROCESS else {"mode": repetition.mode}
     return {"repetition": repetition.repetition, "reason": repetition.left_out, **mode}
+
+
+def refusal_sentences(refused: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Say, one sentence a peer and reason, what was refused and on how many fixtures."""
+    fixtures: dict[tuple[str, str], list[str]] = {}
+    for one in refused:
+        fixtures.setdefault((one["arm"], one["reason"]), []).append(one["fixture"])
+    return [
+        f"peer {arm!r} is not measured on {_where(names)}: {reason}"
+        for (arm, reason), names in sorted(fixtures.items())
+    ]
+
+
+def _where(fixtures: list[str]) -> str:
+    return fixtures[0] if len(fixtures) == 1 else f"{len(fixtures)} fixtures ({fixtures[0]}, ...)"

@@ -41,6 +41,7 @@ from reportgen.model.record import (
     Device,
     Event,
     Kind,
+    Profile,
     Provenance,
     Repetition,
     Sanitizer,
@@ -69,6 +70,7 @@ class OpenHeader(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, Any]
     reportgen: str
     sanitizer: Sanitizer | None = None
+    profile: Profile | None = None
 
     def __post_init__(self) -> None:
         check_moment("started_at", self.started_at)

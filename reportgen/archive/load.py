@@ -12,8 +12,9 @@ import pandas as pd
 import pyarrow as pa
 
 from reportgen.archive import layout
-from reportgen.archive.counting import count, facts_of, left_out_entry
+from reportgen.archive.counting import count, facts_of, left_out_entry, refusals
 from reportgen.archive.encoding import UNREADABLE, damaged, decode_json, decode_toml, read_bytes
+from reportgen.archive.imported_rows import read_imported
 from reportgen.archive.journal import JournalContents, decode_event, read_journal
 from reportgen.archive.lines import read_finished
 from reportgen.archive.notes import EXCLUSION, read_notes
@@ -21,6 +22,7 @@ from reportgen.archive.rows import read_table, to_frame, to_table
 from reportgen.archive.sums import read_sums
 from reportgen.errors import InputError, RecordError, ReportgenError
 from reportgen.model import plan as plan_model
+from reportgen.model.imported import Benchmark
 from reportgen.model.plan import Plan
 from reportgen.model.record import SCHEMA_VERSION, Event, Manifest, Note, Repetition, RepetitionFacts, Status
 
@@ -84,6 +86,11 @@ class Attempt:
         return tuple(map(facts_of, self._measured))
 
     @cached_property
+    def imported(self) -> tuple[tuple[int, Benchmark], ...]:
+        """Benchmarks of another harness, each with the number of its source in the manifest; empty where it was measured here."""
+        return () if self.manifest.imported is None else read_imported(self.path)
+
+    @cached_property
     def moved_bytes(self) -> dict[str, int]:
         """Bytes that one launch must move at least, by fixture, as the experiment counted them; empty where it was not asked.
 
@@ -100,6 +107,12 @@ class Attempt:
         except UNREADABLE as fault:
             raise damaged(str(path), fault) from fault
         return {name: one.bytes for name, one in said.items()}
+
+    @cached_property
+    def counters(self) -> pd.DataFrame:
+        """What a profiler counted, a row a kernel of a counted launch; without rows in an attempt of another kind."""
+        path = layout.artifacts_dir(self.path) / layout.COUNTERS
+        return to_frame("counters", read_table("counters", path) if path.exists() else to_table("counters", []))
 
     @cached_property
     def _measured(self) -> list[Repetition]:
@@ -181,7 +194,7 @@ def read_whole(attempt: Attempt) -> None:
     SchemaVersionError
         One of them was written by a newer or older version.
     """
-    _ = attempt.batches, attempt.checks, attempt.repetitions
+    _ = attempt.batches, attempt.checks, attempt.repetitions, attempt.counters, attempt.imported
     if attempt.sealed:
         read_sums(attempt.path)
 
@@ -220,6 +233,7 @@ def aborted_manifest(contents: JournalContents, reason: str = "") -> Manifest:
         counts=counts,
         failed_arms=sorted({row["arm"] for one in contents.repetitions for row in one.checks if not row["passed"]}),
         left_out=[left_out_entry(one) for one in contents.repetitions if one.left_out],
+        refused=refusals(contents.repetitions),
         binaries=header.binaries,
         binaries_digest=header.binaries_digest,
         hashes=header.hashes,
@@ -227,6 +241,7 @@ def aborted_manifest(contents: JournalContents, reason: str = "") -> Manifest:
         environment=header.environment,
         reportgen=header.reportgen,
         sanitizer=header.sanitizer,
+        profile=header.profile,
     )
 
 

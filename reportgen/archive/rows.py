@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from reportgen.archive.encoding import check_version, damaged, read_bytes
 from reportgen.errors import RecordError
-from reportgen.model.columns import ORIGIN, TABLES, Column
+from reportgen.model.columns import EVERY_TABLE, ORIGIN, Column
 from reportgen.model.record import SCHEMA_VERSION
 from reportgen.units import BYTES_PER_MIB
 
@@ -57,21 +57,21 @@ def _row(name: str) -> type[msgspec.Struct]:
         (f"c_{column.name}", _JSON[column.type] | None, None)
         if column.nullable
         else (f"c_{column.name}", _JSON[column.type])
-        for column in TABLES[name]
+        for column in EVERY_TABLE[name]
     ]
     return msgspec.defstruct(
         name,
         sorted(fields, key=len),
-        rename={f"c_{column.name}": column.name for column in TABLES[name]},
+        rename={f"c_{column.name}": column.name for column in EVERY_TABLE[name]},
         forbid_unknown_fields=True,
     )
 
 
-_ROWS = {name: _row(name) for name in TABLES}
+_ROWS = {name: _row(name) for name in EVERY_TABLE}
 
 
 def check_rows(name: str, rows: Iterable[Row], where: str) -> None:
-    """Refuse a row that does not fit table ``name`` (``batches`` or ``checks``) before anything is archived.
+    """Refuse a row that does not fit table ``name`` (``batches``, ``checks`` or ``counters``) before anything is archived.
 
     A nullable key may be missing.
 
@@ -80,7 +80,7 @@ def check_rows(name: str, rows: Iterable[Row], where: str) -> None:
     RecordError
         A key is unknown or missing, or a value has another type than its column.
     """
-    columns = {column.name: column for column in TABLES[name]}
+    columns = {column.name: column for column in EVERY_TABLE[name]}
     for index, row in enumerate(rows, start=1):
         unknown = sorted(set(row) - set(columns))
         if unknown:
@@ -102,9 +102,11 @@ def check_types(name: str, rows: Sequence[Row]) -> None:
 
 
 def to_table(name: str, rows: Sequence[Row]) -> pa.Table:
-    """Arrow table of ``rows``, one column for each of ``TABLES[name]``; units and meanings travel in its schema."""
+    """Arrow table of ``rows``, one column for each of ``EVERY_TABLE[name]``; units and meanings travel in its schema."""
     schema = schema_of(name)
-    arrays = [pa.array(_values(column, rows), type=_ARROW[column.type], from_pandas=True) for column in TABLES[name]]
+    arrays = [
+        pa.array(_values(column, rows), type=_ARROW[column.type], from_pandas=True) for column in EVERY_TABLE[name]
+    ]
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
@@ -138,7 +140,7 @@ def read_table(name: str, path: Path, origin: Sequence[Column] = ()) -> pa.Table
     Raises
     ------
     RecordError
-        The file is missing, truncated or damaged, or its columns are not those of ``TABLES[name]``.
+        The file is missing, truncated or damaged, or its columns are not those of ``EVERY_TABLE[name]``.
     SchemaVersionError
         It was written by a newer or older version.
     """
@@ -176,7 +178,7 @@ def to_frame(name: str, table: pa.Table) -> pd.DataFrame:
     frame: pd.DataFrame = table.to_pandas()
     whole = {
         column.name: column.type.capitalize()
-        for column in TABLES[name]
+        for column in EVERY_TABLE[name]
         if column.nullable and column.type.startswith("int")
     }
     return frame.astype(whole)
@@ -222,6 +224,6 @@ def schema_of(name: str, origin: Sequence[Column] = ()) -> pa.Schema:
             nullable=column.nullable,
             metadata={"unit": column.unit, "meaning": column.meaning},
         )
-        for column in (*origin, *TABLES[name])
+        for column in (*origin, *EVERY_TABLE[name])
     ]
     return pa.schema(fields, metadata={_VERSION_KEY: str(SCHEMA_VERSION), b"table": name})

@@ -13,7 +13,7 @@ import msgspec
 
 from reportgen.archive.journal import JournalLine, OpenHeader
 from reportgen.model import experiment, plan, record, result
-from reportgen.model.columns import ORIGIN, TABLES, Column
+from reportgen.model.columns import EVERY_TABLE, ORIGIN, Column
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 DOCS = Path("docs")
@@ -50,7 +50,7 @@ def schema_text(name: str) -> bytes:
 
 def with_columns(text: str) -> str:
     """Fill each place between ``<!-- columns: NAME -->`` and ``<!-- end of columns -->`` from the registry."""
-    tables = TABLES | {"origin": ORIGIN}
+    tables = EVERY_TABLE | {"origin": ORIGIN}
     return _TABLE.sub(lambda place: place[1] + _column_table(tables[place[2]]) + place[3], text)
 
 

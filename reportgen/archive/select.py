@@ -17,7 +17,7 @@ from reportgen.archive import layout
 from reportgen.archive.load import Attempt, load_attempt, sound_attempts
 from reportgen.errors import InputError, ReportgenError
 from reportgen.model.plan import Plan
-from reportgen.model.record import Kind, Status
+from reportgen.model.record import TIMES_NOTHING, Kind, Status
 
 _SLUG_DIGITS = 6
 _SCORED_KINDS = (Kind.TIMING, Kind.IMPORTED)
@@ -98,7 +98,7 @@ def find_sound_record(runs: Path, name: str) -> tuple[Record, list[ReportgenErro
 
 
 def find_shown(runs: Path, name: str) -> tuple[list[Attempt], list[Attempt], list[ReportgenError]]:
-    """Find what ``name`` (of a record, or an attempt's id) shows: attempts to score, sanitizer attempts, and why others cannot be read.
+    """Find what ``name`` (of a record, or an attempt's id) shows: attempts to score, attempts that time nothing, and why others cannot be read.
 
     Raises
     ------
@@ -107,9 +107,30 @@ def find_shown(runs: Path, name: str) -> tuple[list[Attempt], list[Attempt], lis
     """
     if layout.is_attempt_id(name):
         alone = load_attempt(layout.find_attempt(runs, name))
-        return ([alone], [], []) if alone.manifest.sanitizer is None else ([], [alone], [])
+        return ([], [alone], []) if alone.manifest.kind in TIMES_NOTHING else ([alone], [], [])
     record, faults = find_sound_record(runs, name)
-    return [*record.attempts], [one for one in record.others if one.manifest.sanitizer is not None], faults
+    return [*record.attempts], [one for one in record.others if one.manifest.kind in TIMES_NOTHING], faults
+
+
+def find_imported(runs: Path, name: str) -> Attempt | None:
+    """Find the imported attempt named ``name``; of an experiment that has no record, the latest that was imported and not excluded.
+
+    Raises
+    ------
+    RecordError, SchemaVersionError
+        The attempt named is damaged or of another version.
+    """
+    if layout.is_attempt_id(name):
+        folder = layout.find_attempt(runs, name)
+        found = [load_attempt(folder)]
+    else:
+        found = [] if "@" in name else sound_attempts(runs, name)[0]
+        if any(map(is_scored, found)):
+            return None
+    imported = [
+        one for one in found if one.manifest.kind is Kind.IMPORTED and (len(found) == 1 or one.exclusion is None)
+    ]
+    return max(imported, key=_began, default=None)
 
 
 def standing(found: Iterable[Record], attempt_id: str) -> str:

@@ -14,7 +14,7 @@ from reportgen.measure.environment import worker_environment
 from reportgen.measure.interruption import Interruption
 from reportgen.measure.job import Job
 from reportgen.measure.ownership import Owned
-from reportgen.measure.process import Deadlines, Message, WorkerProcess
+from reportgen.measure.process import Deadlines, Launcher, Message, WorkerProcess
 from reportgen.units import NS_PER_S
 
 Row = dict[str, Any]
@@ -22,7 +22,10 @@ Row = dict[str, Any]
 
 @dataclass
 class Answer:
-    """What came back; ``fault`` is why it ended early, ``at`` what the process was doing then, ``left_alive`` what outlived it."""
+    """What came back; ``fault`` is why it ended early, ``at`` what the process was doing then, ``left_alive`` what outlived it.
+
+    ``passes`` counts how often the job was done: more than once under a launcher that repeats it.
+    """
 
     batches: list[Row] = field(default_factory=list)
     checks: list[Row] = field(default_factory=list)
@@ -31,6 +34,7 @@ class Answer:
     fault: ReportgenError | None = None
     at: str = ""
     left_alive: list[Owned] = field(default_factory=list)
+    passes: int = 0
 
     def take(self, message: Message) -> None:
         """Sort one message in."""
@@ -41,6 +45,7 @@ class Answer:
             self.described[message.pop("fixture")] = message
         elif kind == "done":
             self.facts.update(message["facts"])
+            self.passes += 1
         elif kind == "fault":
             self.fault = _fault(message)
 
@@ -55,7 +60,7 @@ class Runner:
 
     deadlines: Deadlines
     interruption: Interruption
-    launcher: tuple[str, ...] = ()
+    launcher: Launcher = field(default_factory=Launcher)
     mark: str = ""
 
     def run(self, job: Job, name: str, folder: Path) -> Answer:

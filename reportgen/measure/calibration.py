@@ -58,7 +58,7 @@ def _step(rig: Rig, block: int, fixture: str, replays: int, step: int) -> dict[s
     """Time every arm once; nanoseconds of the batches that must be long enough, by arm."""
     rows: list[dict[str, Any]] = []
     before = rig.session.readings()
-    for position, arm in enumerate(rig.job.orders[fixture], start=1):
+    for position, arm in enumerate(rig.order(fixture), start=1):
         rig.channel.at("calibrate", fixture, arm)
         row = time_batch(rig, fixture, arm, replays)[1]
         rows.append(row | {"pass": step, "position": position, "warmup": True, "block": block})

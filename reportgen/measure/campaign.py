@@ -9,17 +9,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from reportgen.archive.counting import refusal_sentences
 from reportgen.archive.journal import Journal, OpenHeader, read_journal
 from reportgen.errors import FindingError, ReportgenError
 from reportgen.measure.answers import Answer, Runner
 from reportgen.measure.completeness import missing, other_inputs, short_batches
 from reportgen.measure.exclusion import broken_rules, highest_clock_mhz, tagged
 from reportgen.measure.identity import first_difference
-from reportgen.measure.job import PROCESS, Job
+from reportgen.measure.job import PEER, PROCESS, REFUSED, Job
 from reportgen.measure.jobs import Bench, layout_facts
 from reportgen.measure.ledger import REPLACES, Turn
 from reportgen.measure.opening import digest_of
 from reportgen.measure.ownership import Owned
+from reportgen.measure.peer_cells import peer_cells
 from reportgen.measure.residents import Residents
 from reportgen.measure.series import Book, series_of
 from reportgen.measure.standing import Drawer
@@ -50,8 +52,11 @@ def _nothing_alive(staying: Iterable[int]) -> list[Owned]:
 class Campaign:
     """One open attempt and everything needed to measure it.
 
-    ``bracket`` takes the hashes of all that must not change; ``sweep`` ends what a timed process left alive (``Guard.sweep``).
+    ``bracket`` takes the hashes of all that must not change; ``sweep`` ends what a timed process left alive (``Guard.sweep``). What is measured
+    contradicts nothing: there is no ``finding``.
     """
+
+    finding = ""
 
     bench: Bench
     journal: Journal
@@ -86,23 +91,38 @@ class Campaign:
         Interrupted
             The user asked for the end.
         """
-        replays = self._calibrated()
+        replays = self._calibrated(PROCESS)
+        of_peers = self._calibrated_peers()
         try:
             while (turn := self.book.next_turn()) is not None:
                 self.runner.interruption.check()
-                self._repeat(turn, replays)
+                self._repeat(turn, of_peers if turn.mode == PEER else replays)
         finally:
             self._residents.end_all()
         if not self.book.complete:
             lost = "; ".join(f"{_said(one)}: {one.left_out}" for one in self.repetitions if one.left_out)
             raise CannotCompleteError(f"no spare is left ({lost})")
 
-    def _calibrated(self) -> dict[str, int]:
-        done = next((one for one in self.repetitions if one.repetition == 0), None)
+    def _calibrated_peers(self) -> dict[str, int]:
+        """Calibrate the peer group, and leave out what cannot run here; without peers there is nothing to do."""
+        if not any(one.name == PEER for one in self._series):
+            return {}
+        replays = self._calibrated(PEER)
+        done = next(one for one in self.repetitions if one.repetition == 0 and one.mode == PEER)
+        for sentence in refusal_sentences(done.facts[REFUSED]):
+            self.watch.warning(sentence)
+        self._drawer.refuse(done.facts[REFUSED])
+        if not peer_cells(self.bench.plan, done.facts[REFUSED]):
+            self._series = tuple(one for one in self._series if one.name != PEER)
+        return replays
+
+    def _calibrated(self, mode: str) -> dict[str, int]:
+        done = next((one for one in self.repetitions if one.repetition == 0 and one.mode == mode), None)
         if done is None:
-            self.watch.phase("calibration")
-            job, layout = self._drawer.calibration()
-            answer, changed = self._bracketed(lambda logs: self.runner.run(job, "repetition-000", logs))
+            self.watch.phase("calibration", "" if mode == PROCESS else mode)
+            job, layout = self._drawer.calibration(mode)
+            name = "repetition" if mode == PROCESS else mode
+            answer, changed = self._bracketed(lambda logs: self.runner.run(job, f"{name}-000", logs))
             if answer.fault is not None:
                 self.journal.event("calibration failed", at=answer.at, fault=answer.fault.one_line())
                 raise _calibration_failed(answer.fault)
@@ -112,9 +132,11 @@ class Campaign:
                     batches=answer.batches,
                     checks=[],
                     facts=answer.facts | {"layout": layout_facts(layout)},
+                    mode=mode,
                 )
             )
-            self.journal.event("calibrated", replays=answer.facts["replays"])
+            told = {"mode": mode, REFUSED: answer.facts[REFUSED]} if mode == PEER else {}
+            self.journal.event("calibrated", replays=answer.facts["replays"], **told)
             _refuse_change(changed)
         replays: dict[str, int] = done.facts["replays"]
         return replays

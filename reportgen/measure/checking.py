@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from reportgen.measure.correctness import Comparison, pooled
-from reportgen.measure.job import AFTER, BEFORE
+from reportgen.measure.job import AFTER, BEFORE, PEER
 from reportgen.measure.outputs import Outputs, Written
 from reportgen.measure.rig import Rig
 
@@ -63,8 +63,11 @@ def _restore_disturbed(rig: Rig, fixture: str, case: int = 0) -> int:
 
 
 def _replay_poisoned(rig: Rig, fixture: str, arm: str, when: str) -> None:
+    graph = rig.graphs[fixture, arm]
     rig.session.fill(rig.written_slots(fixture), POISON[when])
-    rig.session.replay(rig.graphs[fixture, arm])
+    rig.session.poison(graph, POISON[when])
+    rig.session.replay(graph)
+    rig.session.deliver(graph)
 
 
 def _inputs_row(rig: Rig, fixture: str, arm: str, changed: int) -> Row:
@@ -76,7 +79,9 @@ def _case_rows(rig: Rig, fixture: str, arms: list[str], case: int, when: str) ->
     rows: list[Row] = []
     outputs = Outputs(rig, fixture, case)
     rig.restore_inputs(fixture, case)
-    for arm in arms:
+    for arm in (
+        arm for arm in arms if rig.job.arm(arm).role != PEER
+    ):  # what a peer prepares, it made of the inputs that are timed
         rig.channel.at(f"check {when} case {case}", fixture, arm)
         _replay_poisoned(rig, fixture, arm, when)
         if rig.job.arm(arm).checked:
@@ -89,8 +94,8 @@ def _case_rows(rig: Rig, fixture: str, arms: list[str], case: int, when: str) ->
 def _value_rows(rig: Rig, arm: str, written: Written, outputs: Outputs, case: int = 0) -> Iterator[Row]:
     if not rig.job.arm(arm).checked:
         return
-    for name, contents in written.items():
-        counts = [outputs.against_reference(content) for content in contents]
+    for name, output in rig.computed(outputs.fixture, arm).items() if written else ():
+        counts = [outputs.against_reference(content, output) for content in written[name]]
         for told, comparison in _told(name, counts, case):
             yield _row(arm, told, "reference", "value", comparison)
 
@@ -99,8 +104,9 @@ def _bitwise_rows(rig: Rig, arm: str, kept: dict[str, Written], outputs: Outputs
     twin = rig.job.arm(arm).equals
     if twin is None or twin not in kept:
         return
-    for name, contents in kept[arm].items():
-        counts = [outputs.against_twin(*pair) for pair in zip(contents, kept[twin][name], strict=True)]
+    both = rig.computed(outputs.fixture, arm).keys() & rig.computed(outputs.fixture, twin).keys()
+    for name in (name for name in kept[arm] if name in both):
+        counts = [outputs.against_twin(*pair) for pair in zip(kept[arm][name], kept[twin][name], strict=True)]
         for told, comparison in _told(name, counts):
             yield _row(arm, told, twin, "bitwise", comparison)
 

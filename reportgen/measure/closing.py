@@ -22,14 +22,15 @@ from reportgen.model.record import Kind, Repetition, Status
 INTERRUPTED = "interrupted"
 
 
-def close_complete(journal: Journal, kind: Kind, *, seals: bool = True) -> RunOutcome:
-    """Seal an attempt whose matrix is whole: ``scored`` if it was a timing, else ``complete`` with the reason.
+def close_complete(journal: Journal, kind: Kind, finding: str = "", *, seals: bool = True) -> RunOutcome:
+    """Seal an attempt whose matrix is whole: ``scored`` if it was a timing, else ``complete`` with the reason and what it found, if anything.
 
     Where somebody else ``seals``, the outcome says as what.
     """
     scored = kind is Kind.TIMING
     status, reason = (Status.SCORED, "") if scored else (Status.COMPLETE, f"a {kind.value} attempt is never scored")
-    return (seal_as if seals else _leave_to_seal)(journal, status, reason, 0, "")
+    said = f"{reason}; {finding}" if finding else reason
+    return (seal_as if seals else _leave_to_seal)(journal, status, said, EXIT_FINDING if finding else 0, finding)
 
 
 def close_early(journal: Journal, status: Status, fault: ReportgenError, *, seals: bool = True) -> RunOutcome:

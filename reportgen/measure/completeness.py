@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from reportgen.measure.answers import Row
-from reportgen.measure.job import PROCESS, Job
+from reportgen.measure.job import Job
 from reportgen.measure.jobs import Described
 
 PASSES = (1, 2)
@@ -27,8 +27,8 @@ def missing(job: Job, batches: Iterable[Row], checks: Iterable[Row]) -> str:
     )
     if set(measured) != planned or max(measured.values(), default=1) > 1:
         return f"{len(planned - set(measured))} of {len(planned)} planned batches are missing"
-    if job.mode != PROCESS:
-        return ""  # its checks leave no rows
+    if not job.keeps_checks:
+        return ""
     wanted = {(fixture, arm, when) for fixture, arm in job.check_order for when in job.checks}
     unchecked = wanted - {(row["fixture"], row["arm"], row["when"]) for row in checks}
     return f"{len(unchecked)} of {len(wanted)} planned checks are missing" if unchecked else ""

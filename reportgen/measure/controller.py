@@ -29,12 +29,16 @@ from reportgen.measure.opening import SELECTOR, Opened, Request, bracket_of, ope
 from reportgen.measure.plan_files import EXPERIMENT_PROGRAM
 from reportgen.measure.planning import make_plan
 from reportgen.measure.process import Deadlines
+from reportgen.measure.profiler import PROGRAM as PROFILER
+from reportgen.measure.profiler import profiler_for
+from reportgen.measure.profiling import Profiling
 from reportgen.measure.sanitizers import covered, sanitizer_for
 from reportgen.measure.sanitizing import SanitizerFoundError, Sanitizing
+from reportgen.measure.selection import with_arms, with_fixtures
 from reportgen.measure.watching import RunOptions, RunOutcome, Watch
 from reportgen.measure.workspace import work_folder
 from reportgen.model.plan import Plan
-from reportgen.model.record import Sanitizer, Status
+from reportgen.model.record import Profile, Sanitizer, Status
 from reportgen.model.service import Service
 from reportgen.project import ExperimentFolder, Project, find_experiment, read_experiment
 
@@ -74,8 +78,8 @@ def _run(project: Project, name: str, options: RunOptions, watch: Watch, guard: 
         options = replace(options, device=header.environment.get(SELECTOR))
     builder = open_builder(_backend(experiment, options, header))
     plan = _plan(experiment, builder)
-    sanitizer = sanitizer_for(options, builder.name)
-    if sanitizer is None:
+    installed = sanitizer_for(options, builder.name) or profiler_for(options, builder.name)
+    if installed is None:
         require(harness.name for harness in plan.experiment.harnesses)
     device = builder.device(options.device)
     request = Request(project, experiment, plan, builder, device, options)
@@ -89,15 +93,16 @@ def _run(project: Project, name: str, options: RunOptions, watch: Watch, guard: 
         try:
             bench = _prepare(request, work, runner, watch)
             bracket = bracket_of(project, bench)
-            opened = _open(request, bench, bracket(), sanitizer)
+            opened = _open(request, bench, bracket(), installed)
         except OSError as fault:
             raise _refused(work, fault) from fault
         except Interrupted:
             path = layout.open_dir(project.runs, plan.name, header.id) if header else None
             return RunOutcome(path, Status.ABORTED, INTERRUPTED, [], EXIT_INTERRUPTED, INTERRUPTED, left_open=True)
         guard.name(opened.header.id)
-        if sanitizer is not None:
-            looking = Sanitizing(bench, opened.journal, opened.header, bracket, runner, watch, sanitizer)
+        if installed is not None:
+            kind = Profiling if options.profile else Sanitizing
+            looking = kind(bench, opened.journal, opened.header, bracket, runner, watch, installed)
             return _measure(looking, guard, services)
         campaign = Campaign(bench, opened.journal, opened.header, bracket, runner, watch, guard.sweep)
         return _measure(campaign, guard, services, seals=options.seals)
@@ -127,7 +132,7 @@ def _backend(experiment: ExperimentFolder, options: RunOptions, header: OpenHead
 
 def _plan(experiment: ExperimentFolder, builder: Builder) -> Plan:
     plan = make_plan(experiment, read_experiment(experiment), backend=builder.name, backend_options=builder.options)
-    if plan.peers_by_fixture:
+    if plan.peers_by_fixture and not builder.measures_peers:
         peer = next(iter(plan.peers_by_fixture.values()))[1]
         raise InputError(
             f"backend {builder.name!r} measures no peers, and arm {peer!r} is one",
@@ -139,9 +144,11 @@ def _plan(experiment: ExperimentFolder, builder: Builder) -> Plan:
 
 def _prepare(request: Request, work: Path, runner: Runner, watch: Watch) -> Bench:
     """Compile, then make inputs and references: all that can fail before anything is measured."""
-    plan, builder, sanitized = request.plan, request.builder, request.options.sanitizer is not None
-    if sanitized:
-        plan = covered(plan, request.options.where)
+    plan, builder, options = request.plan, request.builder, request.options
+    if options.sanitizer is not None:
+        plan = covered(plan, options.where)
+    if options.profile:
+        plan = with_arms(with_fixtures(plan, options.where), options.arms)
     watch.phase("build", f"{len(plan.experiment.arms)} arms")
     patience = Patience(plan.experiment.protocol.compile_deadline_s, runner.interruption.check)
     built = builder.build(plan, request.experiment, work, patience)
@@ -157,7 +164,7 @@ def _prepare(request: Request, work: Path, runner: Runner, watch: Watch) -> Benc
         builder.name,
         selector=request.options.device,
         variables=builder.variables(request.device),
-        once=sanitized,
+        once=options.sanitizer is not None,
     )
     answer = runner.run(bench.reference_job(), "references", work)
     if answer.fault is not None:
@@ -171,23 +178,28 @@ def _program(experiment: ExperimentFolder) -> Path:
     return own if own.is_file() else Path(fake_experiment.__file__)
 
 
-def _open(request: Request, bench: Bench, hashes: dict[str, str], sanitizer: Installed | None) -> Opened:
+def _open(request: Request, bench: Bench, hashes: dict[str, str], installed: Installed | None) -> Opened:
     if request.options.resume:
         return resume_attempt(request, bench, request.options.resume, hashes)
-    if sanitizer is None:
+    if installed is None:
         return open_attempt(request, bench, hashes)
-    looked_at = [fixture.name for fixture in bench.plan.fixtures]
-    told = Sanitizer(
-        tool=str(request.options.sanitizer),
-        version=sanitizer.version,
-        fixtures=looked_at,
-        of=len(request.plan.fixtures),
-    )
-    return open_attempt(request, bench, hashes, told)
+    return open_attempt(request, bench, hashes, _looks(request, bench, installed))
+
+
+def _looks(request: Request, bench: Bench, installed: Installed) -> Sanitizer | Profile:
+    """Tell with what an attempt looks that times nothing, and at how much of the plan."""
+    fixtures, of = [fixture.name for fixture in bench.plan.fixtures], len(request.plan.fixtures)
+    tool, version = request.options.sanitizer, installed.version
+    if tool is not None:
+        return Sanitizer(tool=tool, version=version, fixtures=fixtures, of=of)
+    every = [arm.name for arm in request.plan.own_arms]
+    counted = {arm for arms in bench.plan.arms_by_fixture.values() for arm in arms}
+    arms = [arm for arm in every if arm in counted]
+    return Profile(tool=PROFILER, version=version, fixtures=fixtures, of=of, arms=arms, of_arms=len(every))
 
 
 def _measure(
-    campaign: Campaign | Sanitizing, guard: Guard, services: Sequence[Service], *, seals: bool = True
+    campaign: Campaign | Sanitizing | Profiling, guard: Guard, services: Sequence[Service], *, seals: bool = True
 ) -> RunOutcome:
     journal = campaign.journal
     try:
@@ -198,7 +210,7 @@ def _measure(
             campaign.measure()
         guard.refuse_changed()
         campaign.watch.phase("sealing")
-        return close_complete(journal, campaign.header.kind, seals=seals)
+        return close_complete(journal, campaign.header.kind, campaign.finding, seals=seals)
     except (Interrupted, ReportgenError, OSError) as fault:
         return _ended(journal, guard, fault, seals=seals)
     except BaseException as fault:

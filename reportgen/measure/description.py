@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
@@ -16,10 +17,12 @@ from numpy.typing import NDArray
 
 from reportgen.calls import Arm, Buffer, Fixture, KernelCall, Output, Step
 from reportgen.errors import InputError
+from reportgen.measure.backends.session import PeerRefusedError
 from reportgen.measure.correctness import reference_shape, size_bytes
 
 NEEDED = ("inputs", "outputs", "reference", "kernels", "bytes_and_flops")
 REMEDY = "correct the experiment"
+_MOST_SAID = 300
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ class Description:
         if spec is None or spec.loader is None:
             raise InputError("cannot be loaded as Python", where=str(self.path), remedy=REMEDY)
         module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module  # compilers of others (torch.compile) look functions up by their module's name
         self._guarded("import", spec.loader.exec_module, module)
         return module
 
@@ -181,6 +185,47 @@ class Description:
             self._expect(own, "kernels", f"never calls {arm.symbol!r}, the entry point of arm {arm.name!r}")
         return tuple(calls)
 
+    def expect_call(self) -> None:
+        """Refuse an experiment that has peers and does not say how to run them (InputError)."""
+        if not callable(getattr(self._module, "call", None)):
+            raise InputError("defines no function call, which peers need", where=str(self.path), remedy=REMEDY)
+
+    def call(
+        self, arm: Arm, fixture: Fixture, buffers: Mapping[str, Any], stream: int, *, stepped: bool = False
+    ) -> Callable[[int], Any]:
+        """Prepare a peer on one set of buffers. What the peer raises, here or when it is called, becomes a :class:`PeerRefusedError`.
+
+        What is returned takes the number of the step; the experiment's own callable gets it only where there are several.
+        """
+        made: Callable[..., Any] = self._of_peer("call()", self._module.call, arm, fixture, dict(buffers), stream)
+        self._expect(callable(made), "call", f"must return a callable for peer {arm.name!r}, not {made!r}")
+        return lambda step: self._of_peer(f"peer {arm.name!r}", made, *([step] if stepped else []))
+
+    def written(self, arm: Arm, fixture: Fixture) -> dict[str, Output]:
+        """Name the outputs that an arm writes: all, unless the experiment says which."""
+        outputs = self.outputs(fixture)
+        if not hasattr(self._module, "written"):
+            return outputs
+        names = list(self._ask("written", arm, fixture))
+        good = bool(names) and set(names) <= set(outputs)
+        self._expect(good, "written", f"must name outputs for arm {arm.name!r}, one at least, not {names!r}")
+        return {name: outputs[name] for name in outputs if name in names}
+
+    def peer_outputs(self, arm: Arm, fixture: Fixture, computed: Iterable[str] | None) -> dict[str, Output]:
+        """Name the outputs that a peer computes, with the tolerance for it where the experiment has one."""
+        outputs = self.outputs(fixture)
+        names = list(outputs) if computed is None else list(computed)
+        own = hasattr(self._module, "peer_outputs")
+        stated = self._buffers("peer_outputs", self._ask("peer_outputs", arm, fixture)) if own else outputs
+        for name in names:
+            self._expect(name in outputs, "call", f"peer {arm.name!r} returns {name!r}, which is no output")
+            alike = name in stated and (stated[name].shape, stated[name].dtype) == (
+                outputs[name].shape,
+                outputs[name].dtype,
+            )
+            self._expect(alike, "peer_outputs", f"must have {name!r} as outputs() has it, but for the tolerance")
+        return {name: stated[name] for name in names}
+
     def bytes_and_flops(self, fixture: Fixture) -> tuple[int, int]:
         """Bytes moved and floating-point operations of one operation, as the experiment counts them."""
         counted = self._ask("bytes_and_flops", fixture)
@@ -223,6 +268,12 @@ class Description:
 
     def _ask(self, function: str, *args: Any) -> Any:
         return self._guarded(f"{function}()", getattr(self._module, function), *args)
+
+    def _of_peer(self, what: str, function: Any, *args: Any) -> Any:
+        try:
+            return self._guarded(what, function, *args)
+        except InputError as fault:
+            raise PeerRefusedError(" ".join(fault.what.split())[:_MOST_SAID], where=fault.where) from fault
 
     def _guarded(self, what: str, function: Any, *args: Any) -> Any:
         try:

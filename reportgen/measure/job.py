@@ -9,8 +9,9 @@ from typing import Any
 
 from reportgen.calls import Arm, Fixture
 
-REFERENCE, CALIBRATE, REPETITION, SANITIZE = "reference", "calibrate", "repetition", "sanitize"
+REFERENCE, CALIBRATE, REPETITION, SANITIZE, PROFILE = "reference", "calibrate", "repetition", "sanitize", "profile"
 PROCESS, LAYOUT, PLACEMENT = "process", "layout", "placement"
+MAIN, PEER, REFUSED = "main", "peer", "refused"
 BEFORE, AFTER = "before", "after"
 
 
@@ -65,8 +66,8 @@ class Job:
     ``buffer_order`` holds ``[fixture, set, name, padding_bytes]``, ``graph_order`` and ``check_order`` hold
     ``[fixture, arm]``, ``orders`` the arms of each timed fixture for the first pass. ``origin_ns`` is when the attempt began on
     the session's monotonic clock. ``work`` is the folder of references and inputs, outside the record. ``variables`` are
-    environment variables that the backend wants the process to begin with. ``mode`` is a ``model.experiment.Mode``, or the
-    name of the ``harness``, which then times ``orders`` once, without mirror. ``own_pids`` are the attempt's other processes.
+    environment variables that the backend wants the process to begin with. ``mode`` is a ``model.experiment.Mode``, ``peer`` in processes
+    that time peers, or the name of the ``harness``, which then times ``orders`` once, without mirror. ``own_pids`` are the attempt's other processes.
     ``checks`` says when outputs are compared. ``turn`` counts the attempt's processes and repetitions so far. ``process_since``
     and ``placement`` are the repetitions with which this process began and for which its layout was drawn.
     ``once`` makes a graph one execution on one copy of the buffers, whatever the experiment says.
@@ -102,6 +103,16 @@ class Job:
     process_since: int = 0
     placement: int = 0
     once: bool = False
+
+    @property
+    def group(self) -> str:
+        """Group that the rows of batches belong to."""
+        return PEER if self.mode == PEER else MAIN
+
+    @property
+    def keeps_checks(self) -> bool:
+        """Whether the rows of checks reach the record."""
+        return self.mode in (PROCESS, PEER)
 
     def arm(self, name: str) -> JobArm:
         """Return the arm of that name."""

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from reportgen.measure.backends.interface import Built
 from reportgen.measure.draws import repetition_seed
-from reportgen.measure.harness_turns import cells_of
 from reportgen.measure.job import (
     AFTER,
     BEFORE,
     CALIBRATE,
+    PEER,
     PROCESS,
+    PROFILE,
     REFERENCE,
     REPETITION,
     SANITIZE,
@@ -26,6 +27,7 @@ from reportgen.measure.job import (
     JobHarness,
 )
 from reportgen.measure.order import Layout, Schedule, draw_layout
+from reportgen.measure.peer_cells import peer_variables
 from reportgen.measure.planning import arms_on
 from reportgen.model.experiment import Arm, Harness, Role
 from reportgen.model.plan import Plan, PlanFixture
@@ -48,11 +50,15 @@ class Described:
 
 @dataclass(frozen=True)
 class Frame:
-    """What the timed jobs of one series share: the attempt's id, the schedule, and when the attempt began on the session's clock."""
+    """What the timed jobs of one series share: the attempt's id, the schedule, and when the attempt began on the session's clock.
+
+    ``cells`` are the arms by fixture, where they are not those of the main group.
+    """
 
     attempt_id: str
     schedule: Schedule
     origin_ns: int
+    cells: Mapping[str, Sequence[str]] | None = None
 
 
 @dataclass(frozen=True)
@@ -88,9 +94,9 @@ class Bench:
         """Job that runs no kernel."""
         return self._job(REFERENCE, 0, 0, self._fixtures(), self._arms([arm.name for arm in self.plan.experiment.arms]))
 
-    def calibration_job(self, frame: Frame) -> tuple[Job, Layout]:
-        """Job of repetition 0, and what was drawn for it."""
-        return self._timed_job(CALIBRATE, 0, frame, {}, Standing())
+    def calibration_job(self, frame: Frame, mode: str = PROCESS) -> tuple[Job, Layout]:
+        """Job of repetition 0 of the main group or of peers, and what was drawn for it."""
+        return self._timed_job(CALIBRATE, 0, frame, {}, Standing(mode=mode))
 
     def repetition_job(
         self, repetition: int, frame: Frame, replays: dict[str, int], standing: Standing | None = None
@@ -103,6 +109,10 @@ class Bench:
         """Job that checks every arm's graph and times none, and what was drawn for it."""
         return self._timed_job(SANITIZE, 1, frame, {}, Standing(turn=1, process_since=1, placement=1))
 
+    def profile_job(self, frame: Frame) -> tuple[Job, Layout]:
+        """Job that counts every arm and times none, in the layout that :meth:`sanitizer_job` draws."""
+        return self._timed_job(PROFILE, 1, frame, {}, Standing(turn=1, process_since=1, placement=1))
+
     def timed_fixtures(self) -> list[str]:
         """Fixtures with batches; the others are only checked."""
         return [fixture.name for fixture in self.plan.fixtures if not fixture.checks_only]
@@ -111,8 +121,9 @@ class Bench:
         self, kind: str, repetition: int, frame: Frame, replays: dict[str, int], standing: Standing
     ) -> tuple[Job, Layout]:
         harness = next((one for one in self.plan.experiment.harnesses if one.name == standing.mode), None)
-        fixtures = self._fixtures() if harness is None else self._harness_fixtures(harness)
-        arms = [arm.name for arm in self.plan.experiment.arms if harness is None or arm.name in harness.arms]
+        fixtures = self._fixtures() if frame.cells is None else self._limited(frame.cells)
+        compiled = {arm.name for arm in self.plan.own_arms}
+        arms = self._present(harness, frame.cells)
         layout = self._layout(frame.attempt_id, standing, arms, [fixture.name for fixture in fixtures])
         timed = set(self.timed_fixtures())
         present = {fixture.name: fixture.arms for fixture in fixtures}
@@ -123,7 +134,7 @@ class Bench:
             frame.origin_ns,
             fixtures=fixtures,
             arms=self._arms(arms),
-            module_order=layout.modules,
+            module_order=[arm for arm in layout.modules if arm in compiled],
             graph_order=[
                 [name, arm] for name in layout.fixtures for arm in layout.graphs[name] if arm in present[name]
             ],
@@ -180,7 +191,7 @@ class Bench:
             lead_in_replays=protocol.lead_in_replays,
             warm_up_s=protocol.clock_warm_up_s,
             least_batch_ns=round(protocol.least_batch_ms * NS_PER_MS),
-            variables=self.variables,
+            variables=self.variables | (peer_variables(self.work) if drawn.get("mode") == PEER else {}),
             once=self.once,
             **drawn,
         )
@@ -189,9 +200,17 @@ class Bench:
         arms = self.plan.experiment.arms
         return [_arm(arm, arms, self.built) for arm in arms if arm.name in names]
 
-    def _harness_fixtures(self, harness: Harness) -> list[JobFixture]:
-        cells = cells_of(self.plan, harness)
-        return [replace(fixture, arms=cells[fixture.name]) for fixture in self._fixtures() if fixture.name in cells]
+    def _present(self, harness: Harness | None, cells: Mapping[str, Sequence[str]] | None) -> list[str]:
+        """Arms of a process in the order of the plan."""
+        if harness is not None:
+            return [arm.name for arm in self.plan.own_arms if arm.name in harness.arms]
+        if cells is None:
+            return [arm.name for arm in self.plan.own_arms]
+        present = {name for names in cells.values() for name in names}
+        return [arm.name for arm in self.plan.experiment.arms if arm.name in present]
+
+    def _limited(self, cells: Mapping[str, Sequence[str]]) -> list[JobFixture]:
+        return [replace(one, arms=list(cells[one.name])) for one in self._fixtures() if one.name in cells]
 
     def _fixtures(self) -> list[JobFixture]:
         return [_fixture(fixture, self.plan) for fixture in self.plan.fixtures]
@@ -226,7 +245,7 @@ def _arm(arm: Arm, arms: Sequence[Arm], built: Built) -> JobArm:
         role=arm.role.value,
         symbol=arm.symbol or "",
         of=arm.of,
-        file=built.arms[arm.name].file,
+        file=built.arms[arm.name].file if arm.name in built.arms else "",
         equals=equals,
         checked=original.role not in UNCHECKED,
         calibrated=original.role is not Role.FLOOR,

@@ -21,7 +21,7 @@ from reportgen.measure.locking import opening_lock
 from reportgen.measure.provenance import find_provenance
 from reportgen.measure.watching import RunOptions
 from reportgen.model.plan import Plan
-from reportgen.model.record import SCHEMA_VERSION, Device, Kind, Sanitizer
+from reportgen.model.record import SCHEMA_VERSION, TIMES_NOTHING, Device, Kind, Profile, Sanitizer
 from reportgen.project import ExperimentFolder, Project
 
 SELECTOR = "device_selector"
@@ -54,9 +54,9 @@ class Request:
 
 
 def open_attempt(
-    request: Request, bench: Bench, hashes: Mapping[str, str], sanitizer: Sanitizer | None = None
+    request: Request, bench: Bench, hashes: Mapping[str, str], looks: Sanitizer | Profile | None = None
 ) -> Opened:
-    """Begin a new attempt; its folder appears with header and plan in it.
+    """Begin a new attempt, one that times nothing where it says with what it ``looks``; its folder appears with header and plan in it.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def open_attempt(
     """
     _check_unchanged(request.plan, hashes)
     with opening_lock(request.project.runs / request.plan.name):
-        header = _new_header(request, bench, hashes, sanitizer)
+        header = _new_header(request, bench, hashes, looks)
         journal = Journal.create(
             layout.open_dir(request.project.runs, header.experiment, header.id), header, request.plan
         )
@@ -76,14 +76,16 @@ def open_attempt(
     return Opened(journal, header)
 
 
-def _new_header(request: Request, bench: Bench, hashes: Mapping[str, str], sanitizer: Sanitizer | None) -> OpenHeader:
+def _new_header(
+    request: Request, bench: Bench, hashes: Mapping[str, str], looks: Sanitizer | Profile | None
+) -> OpenHeader:
     now = datetime.now(UTC)
     project, plan, builder, options = request.project, request.plan, request.builder, request.options
     protocol = plan.experiment.protocol
     repetitions = (options.repetitions or protocol.quick_repetitions) if options.quick else protocol.repetitions
     kind = Kind.QUICK if options.quick else Kind.TIMING
-    if sanitizer is not None:
-        kind, repetitions = Kind.SANITIZER, 1
+    if looks is not None:
+        kind, repetitions = Kind.SANITIZER if isinstance(looks, Sanitizer) else Kind.PROFILE, 1
     binaries = {arm: built.sha256 for arm, built in sorted(bench.built.arms.items())}
     return OpenHeader(
         schema_version=SCHEMA_VERSION,
@@ -106,7 +108,8 @@ def _new_header(request: Request, bench: Bench, hashes: Mapping[str, str], sanit
             **builder.environment(),
         },
         reportgen=reportgen.__version__,
-        sanitizer=sanitizer,
+        sanitizer=looks if isinstance(looks, Sanitizer) else None,
+        profile=looks if isinstance(looks, Profile) else None,
     )
 
 
@@ -149,8 +152,8 @@ def open_header(project: Project, experiment: ExperimentFolder, attempt_id: str)
     if not folder.is_dir():
         raise InputError(f"no open attempt of {experiment.name!r}", where=attempt_id, remedy="see `reportgen attempts`")
     header = read_journal(folder).header
-    if header.sanitizer is not None:
-        raise InputError("is a sanitizer attempt", where=attempt_id, remedy="begin another with --sanitize")
+    if header.kind in TIMES_NOTHING:
+        raise InputError(f"is a {header.kind.value} attempt", where=attempt_id, remedy="begin another")
     return header
 
 

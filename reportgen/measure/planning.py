@@ -100,6 +100,12 @@ def resolved_arms(experiment: Experiment, where: str, *, needs_symbols: bool) ->
     arms = [arm if arm.of is None else _like_original(arm, by_name[arm.of], where) for arm in experiment.arms]
     owners: dict[str, str] = {}
     for arm in arms:
+        if arm.role is Role.PEER and (arm.file or arm.symbol or arm.defines or arm.bitwise):
+            raise InputError(
+                f"peer {arm.name!r} has `file`, `symbol`, `defines` or `bitwise`",
+                where=where,
+                remedy="call() says how it runs",
+            )
         if needs_symbols and arm.role is not Role.PEER and (arm.file is None or arm.symbol is None):
             raise InputError(
                 f"arm {arm.name!r} lacks `file` or `symbol`", where=where, remedy="name its source and entry point"

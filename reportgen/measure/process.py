@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -39,6 +39,17 @@ class Deadlines:
 _MOST_WORDS = 200
 
 
+@dataclass(frozen=True)
+class Launcher:
+    """Words before the command of a worker; one that ``repeats`` runs the worker as often as it likes, one after the other.
+
+    Those say the same. What matters is that each of them is done.
+    """
+
+    words: tuple[str, ...] = ()
+    repeats: bool = False
+
+
 class WorkerProcess:
     """One ``reportgen.measure.worker``, under a ``launcher`` if given, in a session and process group of its own. Use as a context manager.
 
@@ -50,12 +61,20 @@ class WorkerProcess:
         job_file: Path,
         log_file: Path,
         environment: dict[str, str],
-        launcher: Sequence[str] = (),
+        launcher: Launcher = Launcher(),
         *,
         stays: bool = False,
     ) -> None:
         self._read_end, write_end = os.pipe()
-        command = [*launcher, sys.executable, "-P", "-m", "reportgen.measure.worker", str(job_file), str(write_end)]
+        command = [
+            *launcher.words,
+            sys.executable,
+            "-P",
+            "-m",
+            "reportgen.measure.worker",
+            str(job_file),
+            str(write_end),
+        ]
         try:
             with log_file.open("ab") as log:
                 self._process = subprocess.Popen(  # noqa: S603 - this interpreter, a fixed module
@@ -72,7 +91,7 @@ class WorkerProcess:
             raise
         finally:
             os.close(write_end)
-        self.at, self._log = "start", log_file
+        self.at, self._log, self._repeats = "start", log_file, launcher.repeats
 
     @property
     def pid(self) -> int:
@@ -89,6 +108,21 @@ class WorkerProcess:
         Interrupted
             The user asked for the end.
         """
+        done = False
+        for message in self._heard(deadlines, interruption):
+            kind = message["message"]
+            yield message
+            done = kind == "done"
+            if kind == "fault" or (done and not self._repeats):
+                if kind == "fault" or self._process.stdin is None:
+                    self._expect_end(deadlines)
+                return
+        if not done:
+            raise self._death(deadlines)
+        self._expect_end(deadlines)
+
+    def _heard(self, deadlines: Deadlines, interruption: Interruption) -> Iterator[Message]:
+        """Yield messages until nobody can say anything any more."""
         pending, limit_s = b"", deadlines.start_s
         with selectors.DefaultSelector() as selector:
             selector.register(self._read_end, selectors.EVENT_READ)
@@ -104,16 +138,10 @@ class WorkerProcess:
                     continue
                 chunk = os.read(self._read_end, READ_BYTES)
                 if not chunk:
-                    raise self._death(deadlines)
+                    return
                 *lines, pending = (pending + chunk).split(b"\n")
                 for line in lines:
-                    message = self._parsed(line)
-                    kind = message["message"]
-                    yield message
-                    if kind == "fault" or (kind == "done" and self._process.stdin is None):
-                        self._expect_end(deadlines)
-                    if kind in ("done", "fault"):
-                        return
+                    yield self._parsed(line)
                     limit_s = deadlines.silence_s
 
     def alive(self) -> bool:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from reportgen.errors import InputError
 from reportgen.measure.channel import Channel
 from reportgen.measure.description import Description
-from reportgen.measure.job import Job, JobFixture
+from reportgen.measure.job import PEER, Job, JobFixture
 
 INPUTS, REFERENCE, SHARED = "inputs", "reference", "shared"
 
@@ -110,6 +110,8 @@ def make_references(job: Job, channel: Channel) -> None:
     """
     description = Description(Path(job.experiment_file), once=job.once)
     files = References(job)
+    if any(arm.role == PEER for arm in job.arms):
+        description.expect_call()
     for fixture in job.fixtures:
         channel.at("reference", fixture.name)
         channel.send("described", fixture=fixture.name, **_make(job, fixture, description, files))

@@ -8,11 +8,12 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
-from reportgen.calls import KernelCall
+from reportgen.calls import Arm, Fixture, KernelCall, Output
 from reportgen.measure.backends.session import Allocation, GraphSpec, Launch, Module, Session, Slot
 from reportgen.measure.channel import Channel
 from reportgen.measure.description import Description, Shapes
-from reportgen.measure.job import Job
+from reportgen.measure.job import PEER, Job
+from reportgen.measure.peers import capture_or_refuse, peer_spec
 from reportgen.measure.references import References, sha256
 from reportgen.measure.steps import at_step
 
@@ -28,6 +29,8 @@ class Rig:
         self.description = Description(Path(job.experiment_file), once=job.once)
         self.shapes: dict[str, Shapes] = {}
         self.graphs: dict[tuple[str, str], Any] = {}
+        self.refused: list[dict[str, str]] = []
+        self._computed: dict[tuple[str, str], dict[str, Output]] = {}
         self._named: dict[tuple[str, tuple[str, ...]], Slots] = {}
         self._input_sums: dict[tuple[str, int], dict[str, str]] = {}
         self._first: dict[tuple[str, int], Slot] = {}  # by the file of a shared input and the set
@@ -56,7 +59,11 @@ class Rig:
             uploaded |= shared - {None}
         for name, arm in self.job.graph_order:
             self.channel.at("capture", name, arm)
-            self.graphs[name, arm] = self.session.capture(self._spec(name, arm))
+            if self.job.arm(arm).role == PEER:
+                self._capture_peer(name, arm)
+            else:
+                self.graphs[name, arm] = self.session.capture(self.spec(name, arm))
+                self._computed[name, arm] = self.description.written(*self._seen(name, arm))
 
     def adopt(self, job: Job) -> None:
         """Go on with the next repetition on the same code, buffers and graphs."""
@@ -71,6 +78,14 @@ class Rig:
     def addresses(self) -> str:
         """SHA-256 over where every buffer lies: equal where nothing has moved."""
         return hashlib.sha256(json.dumps(self.session.addresses()).encode()).hexdigest()
+
+    def order(self, fixture: str) -> list[str]:
+        """Arms of a fixture's first pass, less peers that were refused here."""
+        return [arm for arm in self.job.orders[fixture] if (fixture, arm) in self.graphs]
+
+    def computed(self, fixture: str, arm: str) -> dict[str, Output]:
+        """Give the outputs that an arm computes, with the tolerances that it is held to."""
+        return self._computed[fixture, arm]
 
     def launches(self, fixture: str) -> int:
         """Count the launches of a graph: at least as many as experiment or protocol ask for, and every step on every set equally often."""
@@ -142,14 +157,28 @@ class Rig:
         """Tell one execution of the operation on the first set."""
         return GraphSpec(arm, fixture, (Launch(0, at_step(self._calls(fixture, arm), 0)),))
 
-    def _spec(self, fixture: str, arm: str) -> GraphSpec:
+    def spec(self, fixture: str, arm: str) -> GraphSpec:
+        """Tell every launch of an arm's graph."""
         shapes, calls = self.shapes[fixture], self._calls(fixture, arm)
         steps = [at_step(calls, step) for step in range(shapes.steps)]
-        launches = tuple(
-            Launch(index % shapes.sets, steps[index // shapes.sets % shapes.steps])
-            for index in range(self.launches(fixture))
-        )
-        return GraphSpec(arm, fixture, launches)
+        return GraphSpec(arm, fixture, tuple(Launch(index, steps[step]) for index, step in self._turns(fixture)))
+
+    def _turns(self, fixture: str) -> list[tuple[int, int]]:
+        """Set and step of each launch of a graph."""
+        sets, steps = self.shapes[fixture].sets, self.shapes[fixture].steps
+        return [(index % sets, index // sets % steps) for index in range(self.launches(fixture))]
+
+    def _capture_peer(self, fixture: str, arm: str) -> None:
+        spec = peer_spec(self.job, self.description, self.shapes[fixture], (fixture, arm), self._turns(fixture))
+        made = capture_or_refuse(self.job, self.session, spec)
+        if isinstance(made, str):
+            self.refused.append({"arm": arm, "fixture": fixture, "reason": made})
+            return
+        self.graphs[fixture, arm] = made.graph
+        self._computed[fixture, arm] = self.description.peer_outputs(*self._seen(fixture, arm), made.computed)
+
+    def _seen(self, fixture: str, arm: str) -> tuple[Arm, Fixture]:
+        return self.job.arm(arm).seen(), self.job.fixture(fixture).seen()
 
     def _calls(self, fixture: str, arm: str) -> tuple[KernelCall, ...]:
         names = self.shapes[fixture].sizes()

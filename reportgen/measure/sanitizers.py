@@ -8,10 +8,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from reportgen.errors import InputError, WorkerError
+from reportgen.errors import WorkerError
 from reportgen.measure.nvidia_tools import Installed, check_backend, find_tool
+from reportgen.measure.selection import with_fixtures
 from reportgen.measure.watching import RunOptions
-from reportgen.model.plan import Plan, PlanFixture
+from reportgen.model.plan import Plan
 
 PROGRAM, BANNER = "compute-sanitizer", "COMPUTE-SANITIZER"
 # Kernels run tens of times slower under a tool, and loading instruments all of them.
@@ -93,20 +94,9 @@ def covered(plan: Plan, where: dict[str, list[str]]) -> Plan:
     InputError
         An axis does not exist, or no fixture is left.
     """
-    axes = plan.experiment.axes
-    for axis in where:
-        if axis not in axes:
-            raise InputError(f"there is no axis {axis!r}", remedy=f"--where takes one of: {', '.join(axes)}")
-    fixtures = [fixture for fixture in plan.fixtures if _is_wanted(fixture, where)]
-    if not fixtures:
-        asked = " ".join(f"{axis}={value}" for axis, values in where.items() for value in values)
-        raise InputError(f"no fixture has {asked}", remedy="`reportgen plan NAME` lists the values of each axis")
+    left = with_fixtures(plan, where)
     protocol = replace(plan.experiment.protocol, launches_per_graph=1, most_padding_mib=0.0)
-    return replace(plan, fixtures=fixtures, experiment=replace(plan.experiment, protocol=protocol))
-
-
-def _is_wanted(fixture: PlanFixture, where: dict[str, list[str]]) -> bool:
-    return all(str(fixture.values[axis]) in values for axis, values in where.items())
+    return replace(left, experiment=replace(plan.experiment, protocol=protocol))
 
 
 def _counted(number: int, noun: str) -> str:

@@ -18,6 +18,7 @@ from reportgen.measure.job import Job
 from reportgen.measure.jobs import Bench, Frame, layout_facts
 from reportgen.measure.nvidia_tools import Installed
 from reportgen.measure.order import Layout, schedule
+from reportgen.measure.process import Launcher
 from reportgen.measure.sanitizers import SLOWER, Findings, launcher, read_findings
 from reportgen.measure.watching import Watch
 from reportgen.model.record import Repetition, Sanitizer
@@ -31,8 +32,9 @@ class SanitizerFoundError(FindingError):
 
 @dataclass
 class Sanitizing:
-    """One open sanitizer attempt and everything needed to make it."""
+    """One open sanitizer attempt and everything needed to make it; a ``finding`` of the tool makes it invalid, so a complete one has none."""
 
+    finding = ""
     bench: Bench
     journal: Journal
     header: OpenHeader
@@ -93,7 +95,7 @@ class Sanitizing:
             limits, start_s=SLOWER * limits.start_s, silence_s=SLOWER * limits.silence_s, end_s=SLOWER * limits.end_s
         )
         words = tuple(launcher(self.installed, self._told.tool, self._log))
-        runner = replace(self.runner, deadlines=slower, launcher=words)
+        runner = replace(self.runner, deadlines=slower, launcher=Launcher(words))
         return runner.run(job, NAME, self._log.parent)
 
     def _findings(self, answer: Answer) -> Findings:

@@ -1,7 +1,7 @@
-"""The series of an attempt (its modes and outer harnesses), and in which order their repetitions take turns. Pure.
+"""The series of an attempt (its modes, peers and outer harnesses), and in which order their repetitions take turns. Pure.
 
 Repetition k of all modes is measured one after the other, the order of the modes rotating with k, so that a drift of the
-machine meets all of them alike. A harness's repetitions stand between those rounds, spread evenly over them.
+machine meets all of them alike. Repetitions of peers and of a harness stand between those rounds, spread evenly over them.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from reportgen.measure.job import LAYOUT, PLACEMENT
+from reportgen.measure.job import LAYOUT, PEER, PLACEMENT
 from reportgen.measure.ledger import Ledger, Turn, read_ledger
-from reportgen.model.experiment import Experiment
+from reportgen.model.experiment import Experiment, Protocol, Role
 from reportgen.model.record import Repetition
 
 STAYING = (LAYOUT, PLACEMENT)
@@ -35,7 +35,10 @@ class Series:
 
 
 def series_of(experiment: Experiment, repetitions: int, *, quick: bool) -> tuple[Series, ...]:
-    """Series of an attempt with ``repetitions`` of every mode; a quick one has one block, and one repetition of a harness."""
+    """Series of an attempt with ``repetitions`` of every mode; a quick one has one block, and one repetition of a harness.
+
+    Peers have as many repetitions as a mode, or the protocol's number where that is smaller.
+    """
     protocol = experiment.protocol
     block = repetitions if quick else protocol.block_repetitions
     modes = [
@@ -46,7 +49,13 @@ def series_of(experiment: Experiment, repetitions: int, *, quick: bool) -> tuple
         Series(harness.name, 1 if quick else harness.repetitions, protocol.spares, is_mode=False)
         for harness in experiment.harnesses
     ]
-    return (*modes, *harnesses)
+    peers = [Series(PEER, peer_repetitions(protocol, repetitions), protocol.spares, is_mode=False)]
+    return (*modes, *(peers if any(arm.role is Role.PEER for arm in experiment.arms) else []), *harnesses)
+
+
+def peer_repetitions(protocol: Protocol, repetitions: int) -> int:
+    """Repetitions of peers in an attempt whose modes have ``repetitions``."""
+    return min(repetitions, protocol.peer_repetitions or repetitions)
 
 
 def planned_turns(series: Sequence[Series]) -> list[Turn]:
@@ -57,18 +66,16 @@ def planned_turns(series: Sequence[Series]) -> list[Turn]:
     for repetition in range(1, rounds + 1):
         shift = (repetition - 1) % len(modes)
         turns += [Turn(repetition, mode=one.name) for one in (*modes[shift:], *modes[:shift])]
-        for harness in (one for one in series if not one.is_mode):
+        for other in (one for one in series if not one.is_mode):
             due = [
-                number
-                for number in range(1, harness.planned + 1)
-                if _round(number, harness.planned, rounds) == repetition
+                number for number in range(1, other.planned + 1) if _round(number, other.planned, rounds) == repetition
             ]
-            turns += [Turn(number, mode=harness.name) for number in due]
+            turns += [Turn(number, mode=other.name) for number in due]
     return turns
 
 
 def _round(number: int, planned: int, rounds: int) -> int:
-    """Round after which a harness's repetition stands: in the middle of its share of the rounds."""
+    """Round after which such a repetition stands: in the middle of its share of the rounds."""
     return -(-(2 * number - 1) * rounds // (2 * planned))
 
 

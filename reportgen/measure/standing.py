@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from reportgen.measure.draws import schedule_seed
 from reportgen.measure.harness_turns import cells_of, harness_schedule
-from reportgen.measure.job import AFTER, BEFORE, LAYOUT, PLACEMENT, PROCESS, Job
+from reportgen.measure.job import AFTER, BEFORE, LAYOUT, PEER, PLACEMENT, PROCESS, Job
 from reportgen.measure.jobs import Bench, Frame, Standing, layout_facts
 from reportgen.measure.ledger import Turn
 from reportgen.measure.order import Layout, Schedule, schedule
+from reportgen.measure.peer_cells import Refusal, peer_cells
 from reportgen.measure.series import Book, Series
 
 
@@ -25,11 +26,18 @@ class Drawer:
     series: Sequence[Series]
 
     def __post_init__(self) -> None:
+        self._cells = {one.name: self._cells_of(one) for one in self.series}
         self._schedules = {one.name: self._schedule(one) for one in self.series}
 
-    def calibration(self) -> tuple[Job, Layout]:
-        """Job of repetition 0, which all series share, and what was drawn for it."""
-        return self.bench.calibration_job(Frame(self.attempt_id, self._schedules[PROCESS], self.origin_ns))
+    def refuse(self, refused: Iterable[Refusal]) -> None:
+        """Leave out what the calibrating process of the peers refused; the schedule is drawn for what is left."""
+        peers = next(one for one in self.series if one.name == PEER)
+        self._cells[PEER] = peer_cells(self.bench.plan, refused)
+        self._schedules[PEER] = self._schedule(peers)
+
+    def calibration(self, mode: str = PROCESS) -> tuple[Job, Layout]:
+        """Job of repetition 0, which all modes and harnesses share and peers have for themselves, and what was drawn for it."""
+        return self.bench.calibration_job(self._frame(mode, self._schedules[mode]), mode)
 
     def repetition(
         self, book: Book, turn: Turn, replays: dict[str, int], since: int | None, own_pids: tuple[int, ...]
@@ -52,9 +60,7 @@ class Drawer:
             drawn = drawn.with_spare(spare, lost)
         if turn.replaces is not None:
             drawn = drawn.with_spare(turn.repetition, turn.replaces)
-        job, layout = self.bench.repetition_job(
-            turn.repetition, Frame(self.attempt_id, drawn, self.origin_ns), replays, standing
-        )
+        job, layout = self.bench.repetition_job(turn.repetition, self._frame(turn.mode, drawn), replays, standing)
         facts: dict[str, Any] = {"layout": layout_facts(layout)}
         if book.stays(turn):
             facts |= {"block": book.block(turn), "process_since": began, "placement": standing.placement}
@@ -62,17 +68,29 @@ class Drawer:
 
     def _checks(self, book: Book, turn: Turn, *, fresh: bool) -> tuple[str, ...]:
         """When outputs are compared: around every process, after every redraw, at both ends of a placement."""
-        if turn.mode == PROCESS:
+        if turn.mode in (PROCESS, PEER):
             return BEFORE, AFTER
         if turn.mode == PLACEMENT:
             return (*([BEFORE] if fresh else []), *([AFTER] if book.ends_block(turn) else []))
         return (BEFORE,) if turn.mode == LAYOUT else (BEFORE, AFTER)
 
-    def _schedule(self, series: Series) -> Schedule:
+    def _frame(self, mode: str, drawn: Schedule) -> Frame:
+        return Frame(self.attempt_id, drawn, self.origin_ns, self._cells[mode])
+
+    def _cells_of(self, series: Series) -> Mapping[str, Sequence[str]] | None:
+        """Arms by fixture, where a series has others than the main group."""
         plan = self.bench.plan
-        if not series.is_mode:
-            harness = next(one for one in plan.experiment.harnesses if one.name == series.name)
-            seed = schedule_seed(plan.digest, self.attempt_id, series.name)
-            return harness_schedule(cells_of(plan, harness), series.planned, series.spares, seed)
-        arms = {fixture: plan.arms_by_fixture[fixture] for fixture in self.bench.timed_fixtures()}
-        return schedule(arms, series.planned, series.spares, schedule_seed(plan.digest, self.attempt_id))
+        if series.is_mode:
+            return None
+        if series.name == PEER:
+            return peer_cells(plan)
+        return cells_of(plan, next(one for one in plan.experiment.harnesses if one.name == series.name))
+
+    def _schedule(self, series: Series) -> Schedule:
+        plan, cells = self.bench.plan, self._cells[series.name]
+        seed = schedule_seed(plan.digest, self.attempt_id, PROCESS if series.is_mode else series.name)
+        if cells is not None and series.name != PEER:
+            return harness_schedule(cells, series.planned, series.spares, seed)
+        if cells is None:
+            cells = {fixture: plan.arms_by_fixture[fixture] for fixture in self.bench.timed_fixtures()}
+        return schedule(cells, series.planned, series.spares, seed)

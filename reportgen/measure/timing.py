@@ -48,7 +48,7 @@ def time_batch(rig: Rig, fixture: str, arm: str, replays: int) -> tuple[BatchTim
     batch = rig.session.batch(rig.graphs[fixture, arm], lead_in=lead_in, replays=replays)
     row = {
         "mode": rig.job.mode,
-        "group": "main",
+        "group": rig.job.group,
         "fixture": fixture,
         "arm": arm,
         "repetition": rig.job.repetition,

@@ -25,13 +25,16 @@ from reportgen.measure.job import (
     BEFORE,
     CALIBRATE,
     LAYOUT,
+    PEER,
     PLACEMENT,
-    PROCESS,
+    PROFILE,
     REFERENCE,
+    REFUSED,
     SANITIZE,
     Job,
     read_job,
 )
+from reportgen.measure.profiled import profile
 from reportgen.measure.references import make_references
 from reportgen.measure.rig import Rig
 from reportgen.measure.timing import now_s, time_blocks
@@ -88,9 +91,12 @@ def _do(job: Job, bench: Bench, started_s: float) -> dict[str, Any]:
     if job.kind == SANITIZE:
         channel.send("checks", rows=check_all(rig, BEFORE))
         return {"session": rig.session.facts()}
+    if job.kind == PROFILE:
+        return {"counted": profile(rig), "session": rig.session.facts()}
     if job.kind == CALIBRATE:
         warm_up = rig.session.stabilise(job.warm_up_s)
-        return {"replays": calibrate(rig), "clock_warm_up": warm_up, "session": rig.session.facts()}
+        facts = {"replays": calibrate(rig), "clock_warm_up": warm_up, "session": rig.session.facts()}
+        return facts if job.mode != PEER else facts | {REFUSED: rig.refused}
     facts = _repeat(rig, started_s)
     if job.mode == LAYOUT:
         rig.close()
@@ -126,11 +132,11 @@ def _repeat(rig: Rig, started_s: float) -> dict[str, Any]:
         "check_after_s": now_s() - timed_s,
     }
     facts |= phases_s | {"clock_warm_up": warm_up, "session": rig.session.facts(), "inputs": _input_hashes(rig)}
-    return facts if rig.job.mode == PROCESS else facts | {"checks_passed": passed, "addresses": rig.addresses()}
+    return facts if rig.job.keeps_checks else facts | {"checks_passed": passed, "addresses": rig.addresses()}
 
 
 def _check(rig: Rig, when: str) -> int:
-    """Check all arms where the job asks for it, and count; only in mode process do the rows reach the record.
+    """Check all arms where the job asks for it, and count; only of fresh processes do the rows reach the record.
 
     Raises
     ------
@@ -140,7 +146,7 @@ def _check(rig: Rig, when: str) -> int:
     if when not in rig.job.checks:
         return 0
     rows = check_all(rig, when)
-    if rig.job.mode == PROCESS:
+    if rig.job.keeps_checks:
         rig.channel.send("checks", rows=rows)
         return len(rows)
     for row in rows:

@@ -21,7 +21,7 @@ BATCHES = (
         "string",
         "",
         "what a repetition redraws: process (a fresh process, the only mode that carries verdicts), layout or placement; "
-        "in group harness the harness's name",
+        "peer in group peer, whose processes are fresh ones too; in group harness the harness's name",
     ),
     Column(
         "group",
@@ -97,4 +97,96 @@ ORIGIN = (
     Column("attempt", "string", "", "the attempt that the row comes from"),
 )
 
-TABLES = {"batches": BATCHES, "checks": CHECKS}
+IMPORTED_BENCHMARKS = (
+    Column("benchmark", "int32", "", "number of the benchmark in the attempt, from 1"),
+    Column("source", "int32", "", "number of the source in the manifest, from 1"),
+    Column("arm", "string", "", "the version timed, where the source or whoever imported it names arms", nullable=True),
+    Column("name", "string", "", "name of the benchmark, letter for letter"),
+    Column("params", "string", "", "its parameters, as JSON"),
+    Column("status", "string", "", "ok, skipped or error: the worst of its rows"),
+    Column("reason", "string", "", "why it is not ok"),
+    Column("measure", "string", "", "time or rate; a rate is never turned into a time"),
+    Column("better", "string", "", "lower or higher"),
+    Column("unit", "string", "", "unit of the source; a rate stays in it"),
+    Column("repetitions", "int64", "", "how many values the source says there were", nullable=True),
+    Column("iterations", "float64", "", "iterations that a value was averaged over, as the source says", nullable=True),
+    Column("reported", "string", "", "figures that the source states itself, as JSON; those in *_ns are in ns"),
+    Column("median_word", "string", "", "what the reported median_ns is, where that is not simply a median"),
+    Column("notes", "string", "", "what is odd about it, as a JSON list"),
+)
+
+IMPORTED_SAMPLES = (
+    Column("benchmark", "int32", "", "number of the benchmark in the attempt, from 1"),
+    Column("order", "int32", "", "place among the values of its source, from 1, in the order of the file"),
+    Column("repetition", "int64", "", "the source's own number of the repetition", nullable=True),
+    Column("value", "float64", "ns, or the source's unit", "a time in ns, or a rate in its unit", nullable=True),
+    Column("told", "string", "", "the value as the source has it"),
+    Column("unit", "string", "", "unit of told"),
+    Column("iterations", "float64", "", "iterations that the value was averaged over", nullable=True),
+    Column("status", "string", "", "ok, skipped or error; only ok ones count"),
+    Column("reason", "string", "", "why it is not ok"),
+    Column("origin", "string", "", "line or key in the source's file"),
+    Column("beside", "string", "", "further numbers that the source has of this value, as JSON"),
+)
+
+# Why a warp that could not issue an instruction had to wait, in the words of NVIDIA's profiler; "selected" is the one that issued.
+STALLS = {
+    "barrier": "for the other warps of its block",
+    "branch_resolving": "for the target of a branch",
+    "dispatch_stall": "for the dispatcher",
+    "drain": "at its end, for what it wrote to memory",
+    "gmma": "for a matrix instruction of the warp group",
+    "imc_miss": "for a constant",
+    "lg_throttle": "for room in the queue to local and global memory",
+    "long_scoreboard": "for data from global, local or texture memory",
+    "math_pipe_throttle": "for an arithmetic unit",
+    "membar": "at a memory barrier",
+    "mio_throttle": "for room in the queue to shared memory and special functions",
+    "misc": "for other reasons",
+    "no_instruction": "for the instruction itself",
+    "not_selected": "ready, while another was chosen",
+    "selected": "not at all: it issued",
+    "short_scoreboard": "for data from shared memory or a special function",
+    "sleeping": "asleep",
+    "tex_throttle": "for room in the texture queue",
+    "wait": "for the fixed delay of the instruction before",
+}
+COUNTERS = (
+    Column("fixture", "string", "", "the input setting"),
+    Column("arm", "string", "", "the version counted"),
+    Column(
+        "launch",
+        "int32",
+        "",
+        "counted execution of the operation after the lead-in; 0 opens, right after the profiler was switched on, and enters no mean",
+    ),
+    Column("call", "int32", "", "kernel of that execution, from 1"),
+    Column("kernel", "string", "", "its name"),
+    Column("dram_read_bytes", "int64", "B", "bytes read from the device's memory", nullable=True),
+    Column("dram_write_bytes", "int64", "B", "bytes written to the device's memory", nullable=True),
+    Column("l2_bytes", "int64", "B", "bytes asked of the second-level cache", nullable=True),
+    Column("l2_hit_pct", "float64", "%", "share of the sectors looked up there that it held", nullable=True),
+    Column(
+        "occupancy_pct", "float64", "%", "warps in flight on a busy multiprocessor, of the most it takes", nullable=True
+    ),
+    Column("occupancy_limit_pct", "float64", "%", "the same as registers and shared memory allow", nullable=True),
+    Column("issue_pct", "float64", "%", "cycles in which a scheduler issued an instruction", nullable=True),
+    Column("instructions", "int64", "", "instructions executed, by warp", nullable=True),
+    Column("registers", "int32", "", "registers a thread", nullable=True),
+    Column("shared_bytes", "int64", "B", "shared memory a block", nullable=True),
+    Column("kernel_ns", "int64", "ns", "length under the profiler: context, no measurement", nullable=True),
+    *(
+        Column(
+            f"stall_{name}",
+            "float64",
+            "",
+            f"warps that wait {why}, on average at each issued instruction",
+            nullable=True,
+        )
+        for name, why in STALLS.items()
+    ),
+)
+
+TABLES = {"batches": BATCHES, "checks": CHECKS}  # those of every attempt
+IMPORTED_TABLES = {"imported_benchmarks": IMPORTED_BENCHMARKS, "imported_samples": IMPORTED_SAMPLES}
+EVERY_TABLE = TABLES | IMPORTED_TABLES | {"counters": COUNTERS}

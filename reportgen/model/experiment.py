@@ -233,10 +233,11 @@ class Protocol(_Noun, frozen=True, kw_only=True):
     ``clock_warm_up_s`` bounds the time in which a process waits for a stable clock before its first batch. Each of the
     ``modes`` has ``repetitions`` of its own, interleaved in time. ``layout`` and ``placement`` begin a new process every
     ``block_repetitions``, over which an A/A study forms one interval; it divides ``repetitions`` where there are several modes.
-    ``side_by_side`` allows attempts on several devices of one host to be measured at the same time.
+    ``peer_repetitions`` are those of peers, ``repetitions`` at most. ``side_by_side`` allows attempts on several devices at a time.
     """
 
     repetitions: int = 12
+    peer_repetitions: int | None = None
     spares: int = 2
     quick_repetitions: int = 2
     modes: list[Mode] = msgspec.field(default_factory=lambda: [Mode.PROCESS])
@@ -254,7 +255,7 @@ class Protocol(_Noun, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         counts = (self.repetitions, self.quick_repetitions, self.launches_per_graph, self.lead_in_replays)
-        if min(counts) < 1 or self.spares < 0:
+        if min(*counts, self.peer_repetitions or counts[0]) < 1 or self.peer_repetitions == 0 or self.spares < 0:
             raise ValueError("protocol counts must be at least 1, spares at least 0")
         self._check_modes()
         if not 0 < self.least_batch_ms <= _MOST_BATCH_MS:
@@ -271,9 +272,7 @@ class Protocol(_Noun, frozen=True, kw_only=True):
         if Mode.PROCESS not in self.modes or len(set(self.modes)) != len(self.modes):
             raise ValueError("protocol.modes must name process, and none twice")
         if self.block_repetitions < 1 or (len(self.modes) > 1 and self.repetitions % self.block_repetitions):
-            raise ValueError(
-                "protocol.block_repetitions must divide protocol.repetitions where there are several modes"
-            )
+            raise ValueError("protocol.block_repetitions must divide protocol.repetitions if there are several modes")
 
 
 class Experiment(

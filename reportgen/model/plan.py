@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from reportgen.model.experiment import AxisValue, Comparison, Experiment
+from reportgen.model.experiment import Arm, AxisValue, Comparison, Experiment, Role
 
 SCHEMA_VERSION = 1
 ORDER_METHOD = "mirrored-balanced-1"
@@ -55,3 +55,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     arms_by_fixture: dict[str, list[str]]
     peers_by_fixture: dict[str, list[str]]
     comparisons: list[Comparison]
+
+    @property
+    def own_arms(self) -> list[Arm]:
+        """Arms that are no peers: those that are compiled, and timed in the main group."""
+        return [arm for arm in self.experiment.arms if arm.role is not Role.PEER]

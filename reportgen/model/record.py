@@ -8,7 +8,10 @@ from typing import Any
 
 import msgspec
 
+from reportgen.model.imported import Import
+
 SCHEMA_VERSION = 1
+PEER = "peer"  # mode and group of the processes that time peers
 
 
 def check_moment(name: str, text: str) -> None:
@@ -33,6 +36,9 @@ class Kind(enum.StrEnum):
     SANITIZER = "sanitizer"
     PROFILE = "profile"
     IMPORTED = "imported"
+
+
+TIMES_NOTHING = frozenset({Kind.SANITIZER, Kind.PROFILE})
 
 
 class Status(enum.StrEnum):
@@ -75,7 +81,7 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True):
 class Counts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How much an attempt holds; ``batches`` counts scored rows, not warm-up.
 
-    ``repetitions`` are those of mode process; those of other modes and harnesses stand in ``series`` by name.
+    ``repetitions`` are those of mode process; those of other modes, peers and harnesses stand in ``series`` by name.
     """
 
     repetitions: int
@@ -95,11 +101,23 @@ class Sanitizer(msgspec.Struct, frozen=True, kw_only=True):
     of: int
 
 
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
+    """What a profile attempt counted with, and of what: the tool, its version, ``fixtures`` out of ``of``, ``arms`` out of ``of_arms``."""
+
+    tool: str
+    version: str
+    fixtures: list[str]
+    of: int
+    arms: list[str]
+    of_arms: int
+
+
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """``manifest.json``. Times are ISO 8601 in UTC; hashes are lower-case hexadecimal SHA-256.
 
     ``binaries`` maps each arm to the hash of its code; ``binaries_digest`` names the whole set and, with the
     plan's digest, the record that the attempt belongs to. ``hashes`` is the bracket taken before the first repetition.
+    ``refused`` lists, as ``arm``, ``fixture`` and ``reason``, where a peer could not run, and so was not measured.
     """
 
     schema_version: int
@@ -125,6 +143,9 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, Any]
     reportgen: str
     sanitizer: Sanitizer | None = None
+    imported: Import | None = None
+    refused: list[dict[str, str]] = []
+    profile: Profile | None = None
 
     def __post_init__(self) -> None:
         check_moment("started_at", self.started_at)
@@ -133,6 +154,9 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         for entry in self.left_out:
             if not isinstance(entry.get("repetition"), int):
                 raise ValueError("left_out: an entry names no repetition by its number")  # noqa: TRY004 - as a decoder reports it
+        for entry in self.refused:
+            if set(entry) != {"arm", "fixture", "reason"} or not all(entry.values()):
+                raise ValueError("refused: an entry does not say arm, fixture and reason")
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,7 +180,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 class Repetition(msgspec.Struct, frozen=True, kw_only=True):
     """What one process answered: the unit that the journal keeps. Row keys are those of ``model.columns``.
 
-    ``mode`` is a ``Mode`` or the name of an outer harness; repetitions are numbered from 1 within it.
+    ``mode`` is a ``Mode``, ``peer`` or the name of an outer harness; repetitions are numbered from 1 within it.
     """
 
     repetition: int

@@ -16,13 +16,20 @@ from reportgen.archive.load import Attempt, load_attempt
 from reportgen.archive.sums import check_sums, sha256_of
 from reportgen.errors import ReportgenError
 from reportgen.model.record import Kind, Status
+from reportgen.publish.imported_checks import imported_findings
 from reportgen.publish.verify import declarations
 from reportgen.publish.verify_evidence import (
     check_contradictions,
     declaration_contradictions,
     protocol_contradictions,
 )
-from reportgen.publish.verify_series import PROCESS, matrix_contradictions, named, row_contradictions
+from reportgen.publish.verify_series import (
+    PROCESS,
+    matrix_contradictions,
+    named,
+    refusal_contradictions,
+    row_contradictions,
+)
 
 
 def attempt_findings(folder: Path, beside: Collection[str] = ()) -> list[str]:
@@ -44,6 +51,8 @@ def _contents(attempt: Attempt) -> Iterator[str]:
     yield from plan_findings(attempt)
     yield from _binaries(attempt)
     yield from _evidence(attempt)
+    if attempt.manifest.kind is Kind.IMPORTED:
+        yield from imported_findings(attempt)
     if attempt.manifest.kind is Kind.TIMING and attempt.manifest.status is Status.SCORED:
         yield from protocol_contradictions(msgspec.to_builtins(attempt.plan), msgspec.to_builtins(attempt.manifest))
         yield from _matrix(attempt)
@@ -65,6 +74,8 @@ def _evidence(attempt: Attempt) -> Iterator[str]:
     noted = [msgspec.to_builtins(facts) for facts in attempt.repetitions]
     for line in row_contradictions(_scored(attempt), noted):
         yield f"{layout.BATCHES}: {line}"
+    for line in refusal_contradictions(msgspec.to_builtins(attempt.manifest), noted):
+        yield f"{layout.MANIFEST}: {line}"
     columns = ["fixture", "arm", "repetition", "when", "mismatches", "passed"]
     for line in check_contradictions(rows_of(attempt.checks[columns])):
         yield f"{layout.CHECKS}: {line}"
@@ -121,15 +132,15 @@ def _counts(attempt: Attempt) -> Iterator[str]:
 
 def _repetitions(attempt: Attempt) -> Iterator[str]:
     batches = Counter(zip(attempt.batches["mode"].tolist(), attempt.batches["repetition"].tolist(), strict=True))
-    checks = Counter((PROCESS, number) for number in attempt.checks["repetition"].tolist())
     listed = {(facts.mode, facts.repetition): facts for facts in attempt.repetitions}
     for place, facts in listed.items():
-        if (facts.batches, facts.checks) != (batches[place], checks[place]):
+        if facts.batches != batches[place]:
             yield (
-                f"{layout.REPETITIONS}: {named(*place)} counts {facts.batches} batches and {facts.checks} "
-                f"checks, the tables hold {batches[place]} and {checks[place]}"
+                f"{layout.REPETITIONS}: {named(*place)} counts {facts.batches} batches, "
+                f"the tables hold {batches[place]}"
             )
-    strangers = sorted((set(batches) | set(checks)) - set(listed))
+    yield from _checks(attempt)
+    strangers = sorted(set(batches) - set(listed))
     if strangers:
         yield f"{layout.REPETITIONS}: does not list {named(*strangers[0])}, which the tables hold"
     left_out = {place for place, facts in listed.items() if facts.left_out}
@@ -137,6 +148,17 @@ def _repetitions(attempt: Attempt) -> Iterator[str]:
     if left_out != claimed:
         said, noted = ([named(*place) for place in sorted(places)] for places in (claimed, left_out))
         yield f"{layout.MANIFEST}: left out {', '.join(said) or 'nothing'}; {layout.REPETITIONS} says {', '.join(noted) or 'nothing'}"
+
+
+def _checks(attempt: Attempt) -> Iterator[str]:
+    """Count the rows of checks by repetition: main processes and peers number theirs alike, and the table does not tell them apart."""
+    found = Counter(attempt.checks["repetition"].tolist())
+    noted: Counter[int] = Counter()
+    for facts in attempt.repetitions:
+        noted[facts.repetition] += facts.checks
+    for number in sorted(set(found) | set(noted)):
+        if found[number] != noted[number]:
+            yield f"{layout.REPETITIONS}: counts {noted[number]} checks of repetition {number}, {layout.CHECKS} holds {found[number]}"
 
 
 def _matrix(attempt: Attempt) -> Iterator[str]:

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reportgen.model.record import Status
-from reportgen.publish import attempt_tables, derivations, lookup, record_files, tables, wording
+from reportgen.archive.counting import refusal_sentences
+from reportgen.model.record import Kind, Status
+from reportgen.publish import (
+    attempt_tables,
+    counter_tables,
+    derivations,
+    imported_tables,
+    lookup,
+    record_files,
+    tables,
+    wording,
+)
 from reportgen.publish.attempt_tables import status_cell
 from reportgen.publish.context import (
     AttemptPage,
@@ -22,6 +32,7 @@ from reportgen.publish.context import (
     Table,
 )
 from reportgen.publish.frames import LEDGER, Subject
+from reportgen.publish.imported_words import IMPORTED, IMPORTED_ROWS
 from reportgen.publish.library import Library, root_of
 from reportgen.publish.tables import checks_table, figure, word
 from reportgen.publish.view import SIMULATED, AttemptView, RecordView
@@ -46,8 +57,14 @@ def subject(attempt: AttemptView) -> Subject:
         kind="attempt",
         date=wording.day(manifest.started_at),
         source=f"runs/{manifest.experiment}/{attempt.folder}",
-        banner=wording.SIMULATED if manifest.device.kind == SIMULATED else "",
+        banner=_banner(attempt),
     )
+
+
+def _banner(attempt: AttemptView) -> str:
+    if attempt.manifest.kind is Kind.IMPORTED:
+        return IMPORTED
+    return wording.SIMULATED if attempt.manifest.device.kind == SIMULATED else ""
 
 
 def build(attempt: AttemptView, frame: Frame, record: RecordView | None, library: Library) -> AttemptPage:
@@ -67,11 +84,15 @@ def build(attempt: AttemptView, frame: Frame, record: RecordView | None, library
         modes=attempt_tables.modes(attempt),
         alone_words=REPLICATION if attempt.status is Status.SCORED else BESIDE,
         alone=() if alone is None else _alone(alone),
+        imported=imported_tables.tables_of(attempt),
+        imported_words=imported_tables.sentences(attempt),
         checks=checks_table(attempt.checks),
         telemetry=attempt_tables.readings(attempt),
         notes=attempt_tables.notes(attempt),
         events=attempt_tables.events(attempt),
         files=attempt_tables.files(attempt),
+        counters=counter_tables.table(attempt, ""),
+        counters_file=Link(counter_tables.CSV, counter_tables.CSV) if attempt.counters else None,
     )
 
 
@@ -92,6 +113,8 @@ def _alone(record: RecordView) -> tuple[Table, ...]:
 
 def _facts(attempt: AttemptView) -> tuple[Fact, ...]:
     manifest, counts = attempt.manifest, attempt.manifest.counts
+    if manifest.imported is not None:
+        return imported_tables.facts(attempt)
     others = "".join(f"; {name} {wording.count(number)}" for name, number in sorted(counts.series.items()))
     done = f"{wording.count(counts.repetitions)} of {wording.count(manifest.repetitions_planned)} planned{others}"
     return (
@@ -107,6 +130,7 @@ def _facts(attempt: AttemptView) -> tuple[Fact, ...]:
         Fact("warm-up batches", wording.count(counts.warmup_batches)),
         Fact("checks", f"{wording.count(counts.checks)}, of which {wording.count(counts.failed_checks)} failed"),
         Fact("arms that failed a check", wording.names(manifest.failed_arms) or "none"),
+        *(Fact("refused", sentence) for sentence in refusal_sentences(manifest.refused)),
         Fact("sealed", "yes" if attempt.sealed else "no: the folder is still open"),
     )
 
@@ -120,8 +144,14 @@ def ledger_subject(attempts: Sequence[AttemptView]) -> Subject:
         kind="ledger",
         date=max((wording.day(attempt.manifest.started_at) for attempt in attempts), default=""),
         source="runs",
-        banner=wording.SIMULATED_ROWS if SIMULATED in [one.manifest.device.kind for one in attempts] else "",
+        banner=_rows_banner(attempts),
     )
+
+
+def _rows_banner(attempts: Sequence[AttemptView]) -> str:
+    simulated = SIMULATED in [one.manifest.device.kind for one in attempts]
+    imported = Kind.IMPORTED in [one.manifest.kind for one in attempts]
+    return " ".join([*([wording.SIMULATED_ROWS] if simulated else []), *([IMPORTED_ROWS] if imported else [])])
 
 
 def ledger(attempts: Sequence[AttemptView], frame: Frame) -> LedgerPage:
@@ -145,13 +175,13 @@ def _ledger_table(experiment: str, attempts: Sequence[AttemptView]) -> Table:
 
 def _ledger_row(attempt: AttemptView) -> Row:
     manifest, counts = attempt.manifest, attempt.manifest.counts
-    simulated = manifest.device.kind == SIMULATED
+    marks = {SIMULATED: "SIMULATED", "imported": "IMPORTED"}
     return Row(
         Cell(manifest.id, code=True, href=root_of(LEDGER) + attempt.address, note=attempt.reason),
         (
             status_cell(attempt, reason=False),
             word(wording.kind(manifest)),
-            word(manifest.device.model, note="SIMULATED" if simulated else "", tone="device"),
+            word(manifest.device.model, note=marks.get(manifest.device.kind, ""), tone="device"),
             word(wording.moment(manifest.started_at), tone="when"),
             figure(wording.count(counts.repetitions), counts.repetitions),
             figure(wording.count(counts.batches), counts.batches),

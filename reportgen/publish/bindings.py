@@ -17,6 +17,8 @@ from reportgen.model.result import GateResult
 from reportgen.publish import (
     answers,
     bandwidth,
+    counter_tables,
+    counters,
     gate_tables,
     gate_values,
     lookup,
@@ -90,6 +92,7 @@ class Bindings(PageRecords):
             "sum_of": self.sum_of,
             "product_of": self.product_of,
             "study": self.study,
+            "counter": self.counter,
             "protocol": self.protocol,
             "experiment": self.experiment,
             "table": self.table,
@@ -141,7 +144,7 @@ class Bindings(PageRecords):
     def outcome(self, arm: str, where: Where | None = None) -> Markup:
         """Say what to do with a candidate, with the reason."""
         record, name = self._arm(arm)
-        pieces = [piece.name for piece in lookup.matching_slices(record, where or {})]
+        pieces = [piece.name for piece in self._pieces(record, where)]
         found = [one for one in record.result.promotions if one.arm == name and one.slice in pieces]
         if len({one.outcome for one in found}) != 1:
             raise InputError(f"{name!r} has {len(found)} outcomes there", remedy="name a candidate and one slice")
@@ -190,6 +193,7 @@ class Bindings(PageRecords):
     def time(self, arm: str, at: Where, device: str | None = None) -> Markup:
         """Say the median time of an arm per launch on the one fixture with the values ``at``; ``device`` is an id or a model."""
         record, name = self._arm(arm)
+        counters.fixtures_where(record, at)
         found = lookup.time_of(record, name, at, device)
         anchor = lookup.time_anchor(found.fixture, found.device)
         return self._figure(record, anchor, found.median_ns, wording.time(found.median_ns), sums.TIME)
@@ -234,6 +238,14 @@ class Bindings(PageRecords):
         said = study_values.said(record, what, study_values.Selection(mode, kernel, effect, harness))
         return self._figure(record, said.anchor, said.value, said.text)
 
+    def counter(self, arm: str, metric: str, where: Where | None = None, call: int | None = None) -> Markup:
+        """Say a counter of an arm on the fixture that ``where`` selects, as a profile attempt counted it."""
+        record, name = self._arm(arm)
+        found = counters.counted(record, lookup.arm_named(record.plan, name).name, metric, where or {}, call)
+        return Markup('<a class="number" href="{}"><data value="{}">{}</data></a>').format(
+            f"{self._root}{found.address}#{found.anchor}", repr(found.value), counters.text(metric, found.value)
+        )
+
     def protocol(self, experiment: str | None = None) -> dict[str, Any]:
         """Give the protocol's constants, as the record froze them or as the experiment declares them."""
         constants = msgspec.to_builtins(self._library.experiment(self._named(experiment)).protocol)
@@ -252,22 +264,38 @@ class Bindings(PageRecords):
         }
 
     def table(self, kind: str, experiment: str | None = None, where: Where | None = None, **named: Any) -> Markup:
-        """Show tables of one kind, one a slice; ``bandwidth`` takes ``ceiling``, a record, and ``at``, a fixture of it; those of gates a ``unit``."""
+        """Show tables of one kind, one a slice; ``bandwidth`` takes ``ceiling``, a record, and ``at``, a fixture of it; ``counters`` any axes and ``arms``; those of gates a ``unit``."""
         record = self._record(experiment)
         if kind == "bandwidth":
             return self._bandwidth(record, where or {}, **named)
+        if kind == "counters":
+            return self._counters(record, where, **named)
         if kind in study_tables.KINDS:
             return self._theme.table(study_tables.KINDS[kind](record, self._root + record.address))
-        slices = lookup.matching_slices(record, where or {})
+        slices = self._pieces(record, where)
+        counters.refuse_false_rotation(record, [name for piece in slices for name in piece.fixtures])
         if kind in gate_tables.KINDS:
             built = gate_tables.build(kind, record, slices, **named)
             return Markup("\n").join(self._theme.table(table) for table in built)
         built = tables.build(kind, record, slices, self._root + record.address)
         return Markup("\n").join(self._theme.table(table) for table in built)
 
+    def _counters(self, record: RecordView, where: Where | None, arms: list[str] | None = None) -> Markup:
+        found = counters.profiles(record)
+        if not found:
+            raise InputError(
+                f"{record.name} has no profile", remedy=f"make one: reportgen run {record.experiment} --profile"
+            )
+        chosen = counters.fixtures_where(record, where or {})
+        for arm in arms or []:
+            lookup.arm_named(record.plan, arm)
+        built = [counter_tables.table(one, self._root + one.address, chosen, arms) for one in found]
+        return Markup("\n").join(self._theme.table(table) for table in built if table.rows)
+
     def _bandwidth(self, record: RecordView, where: Where, ceiling: str, at: Where) -> Markup:
+        counters.fixtures_where(self._record(ceiling), at)
         reached = bandwidth.ceiling_of(self._record(ceiling), at, record.devices)
-        found = [bandwidth.table(record, piece, reached) for piece in lookup.matching_slices(record, where)]
+        found = [bandwidth.table(record, piece, reached) for piece in self._pieces(record, where)]
         return Markup("\n").join(self._theme.table(table) for table in found)
 
     def saving(  # noqa: PLR0913 - each a keyword that a page may say
@@ -275,6 +303,7 @@ class Bindings(PageRecords):
     ) -> Markup:
         """Say what an arm saves on one fixture, by the gate that asked: estimate, low or high."""
         record, found = self._record(experiment), self._gates(gate, arm, None, experiment)
+        counters.fixtures_where(record, at)
         saved = gate_values.saved_on(record, found, at)
         return self._gate_figure(record, gate_values.savings_anchor(saved.gate), saved.gate, saved.figure(figure), unit)
 
@@ -290,7 +319,8 @@ class Bindings(PageRecords):
         record, place = self._record(experiment), (self._library, self._root)
         if kind in study_charts.KINDS:
             return self._theme.figure(study_figures.figure_of(kind, record, place))
-        slices = lookup.matching_slices(record, where or {})
+        slices = self._pieces(record, where)
+        counters.refuse_false_rotation(record, [name for piece in slices for name in piece.fixtures])
         if kind == SAVINGS:
             drawn = [savings_figure(record, piece, place, **named) for piece in slices]
         else:

@@ -9,7 +9,7 @@ from typing import Any
 
 from reportgen.errors import InputError
 from reportgen.model.result import GateOutcome, PointVerdict, Promotion, Reason, Verdict
-from reportgen.publish import gate_values, lookup, study_values
+from reportgen.publish import counters, gate_values, lookup, study_values
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import SourcePage
 from reportgen.publish.page_records import PageRecords, Where
@@ -46,6 +46,7 @@ DOMAINS: Mapping[str, Sequence[Any]] = {
     "floor": NUMBERS,
     "margin": NUMBERS,
     "count": COUNTED,
+    "counter": NUMBERS,
     "study": (*NUMBERS, "passes", "missed"),
 }
 
@@ -110,7 +111,7 @@ class ClaimWords(PageRecords):
     ) -> list[str]:
         """Give the distinct verdicts, sorted, of all arms of a role against a baseline of a role, or an arm."""
         record = self._record(experiment)
-        pieces = {piece.name for piece in lookup.matching_slices(record, where or {})}
+        pieces = {piece.name for piece in self._pieces(record, where)}
         found = {
             one.verdict.value
             for one in record.result.comparisons
@@ -133,14 +134,14 @@ class ClaimWords(PageRecords):
     def outcome(self, arm: str, where: Where | None = None) -> str:
         """Give what to do with a candidate, the same in every slice that ``where`` leaves."""
         record, name = self._arm(arm)
-        pieces = {piece.name for piece in lookup.matching_slices(record, where or {})}
+        pieces = {piece.name for piece in self._pieces(record, where)}
         found = {one.outcome.value for one in record.result.promotions if one.arm == name and one.slice in pieces}
         return _only(found, f"outcome of {name!r}")
 
     def promotions(self, experiment: str | None = None, where: Where | None = None) -> list[str]:
         """Give the distinct outcomes of all candidates, sorted."""
         record = self._record(experiment)
-        pieces = {piece.name for piece in lookup.matching_slices(record, where or {})}
+        pieces = {piece.name for piece in self._pieces(record, where)}
         return sorted({one.outcome.value for one in record.result.promotions if one.slice in pieces})
 
     def gate(self, name: str, arm: str | None = None, where: Where | None = None, experiment: str | None = None) -> str:
@@ -181,6 +182,12 @@ class ClaimWords(PageRecords):
     def margin(self, where: Where | None = None, experiment: str | None = None) -> float:
         """Give the margin of a slice in percent."""
         return max(self.floor(where, experiment), 100 * self._record(experiment).result.smallest_effect)
+
+    def counter(self, arm: str, metric: str, where: Where | None = None, call: int | None = None) -> float:
+        """Give a counter of an arm as a profile attempt counted it, in the column's unit; shares of the footprint in percent."""
+        record, name = self._arm(arm)
+        found = counters.counted(record, lookup.arm_named(record.plan, name).name, metric, where or {}, call)
+        return 100 * found.value if metric == counters.FOOTPRINT_SHARE else found.value
 
     def study(self, what: str, *, experiment: str | None = None, **selected: Any) -> Any:
         """Give a figure of the A/A study as it is kept: shares and errors as such, times in ns."""

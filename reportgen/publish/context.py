@@ -268,6 +268,7 @@ class RecordPage:
     study: tuple[Table, ...] = ()
     study_figures: tuple[Figure, ...] = ()
     study_formulas: tuple[Fact, ...] = ()
+    counters: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -283,11 +284,15 @@ class AttemptPage:
     modes: Table
     alone_words: str
     alone: tuple[Table, ...]
+    imported: tuple[Table, ...]
+    imported_words: tuple[str, ...]
     checks: Table
     telemetry: Table
     notes: Table
     events: Table
     files: Table
+    counters: Table
+    counters_file: Link | None
 
 
 @dataclass(frozen=True)

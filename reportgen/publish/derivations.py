@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from reportgen.model.experiment import Mode
+from reportgen.model.experiment import Mode, Role
 from reportgen.model.plan import Slice
+from reportgen.model.record import PEER
 from reportgen.model.result import CellResult, ComparisonResult, DeviceResult
 from reportgen.publish import lookup, wording
 from reportgen.publish.context import Cell, Column, Fact, Row, Table
@@ -73,15 +74,16 @@ def rows_of(record: RecordView, one: ComparisonResult) -> str:
     named = f"with {','.join(values)}" if values else "any"
     if inside != set(one.fixtures):
         named = f"in {{{', '.join(one.fixtures)}}}"
+    mode = PEER if one.role == Role.PEER else Mode.PROCESS.value
     lost = [
         f", without repetition {entry['repetition']} of attempt {attempt.manifest.id}"
         for attempt in record.attempts
         for entry in attempt.manifest.left_out
-        if entry.get("mode", Mode.PROCESS) == Mode.PROCESS
+        if entry.get("mode", Mode.PROCESS) == mode
     ]
     arms = f"{{{one.arm}, {one.baseline}}}"
     devices = ", ".join(lookup.devices_in(record, _named_piece(record, one)))
-    rows = f"batches.csv: mode = process, warmup = false, tag empty, arm in {arms}, fixture {named}{''.join(lost)}"
+    rows = f"batches.csv: mode = {mode}, warmup = false, tag empty, arm in {arms}, fixture {named}{''.join(lost)}"
     return f"{rows}; device in {{{devices}}}. results.json: comparisons, of this arm, baseline and slice"
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from reportgen.archive import layout
 from reportgen.archive.load import Attempt, read_whole, scan_attempts
+from reportgen.archive.rows import with_origin
 from reportgen.archive.select import Record, records
 from reportgen.archive.sums import files_under, sha256_of
 from reportgen.errors import InputError, ReportgenError
@@ -17,7 +18,7 @@ from reportgen.model.experiment import Experiment
 from reportgen.model.record import Kind
 from reportgen.model.result import Result
 from reportgen.project import Project, experiment_folders, read_experiment
-from reportgen.publish import downloads, lookup, reading
+from reportgen.publish import counter_tables, downloads, lookup, reading
 from reportgen.publish.cache import Cache, digest
 from reportgen.publish.chart_data import AnyChart
 from reportgen.publish.gate_charts import SavingsChart
@@ -147,9 +148,17 @@ class Gathered:
             published = f"{ARCHIVE}{attempt.manifest.experiment}/{attempt.path.name}/"
             view = self._attempt(attempt, f"{address}attempts/{attempt.id}/", published)
             self.files.update({published + file.path: attempt.path / file.path for file in view.files})
+            self._count(attempt, view)
             self._score_alone(attempt, view)
             views.append(view)
         return views
+
+    def _count(self, attempt: Attempt, view: AttemptView) -> None:
+        """Write what a profiler counted as CSV, beside the attempt's page."""
+        if view.counters:
+            key = digest([self._code, *_identity(attempt)])
+            folder = self._cache.folder("counters", key, partial(_write_counters, attempt))
+            self.files[view.address + counter_tables.CSV] = folder / counter_tables.CSV
 
     def _score_alone(self, attempt: Attempt, view: AttemptView) -> None:
         """Compute what a timing attempt would say by itself, where its rows allow it."""
@@ -180,6 +189,11 @@ class Gathered:
         names = files_under(folder)
         self.files.update({address + name: folder / name for name in names})
         return self._cache.struct("sums", key, list[FileFact], lambda: [_fact(folder, name) for name in names])
+
+
+def _write_counters(attempt: Attempt, folder: Path) -> None:
+    table = with_origin("counters", [(attempt.manifest.device.id, attempt.id, attempt.counters)])
+    (folder / counter_tables.CSV).write_bytes(downloads.to_csv(table))
 
 
 def _place(attempt: Attempt) -> str:

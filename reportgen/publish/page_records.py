@@ -8,7 +8,7 @@ from typing import Any
 from reportgen.errors import InputError
 from reportgen.model.plan import Slice
 from reportgen.model.result import ComparisonResult, GateResult
-from reportgen.publish import lookup
+from reportgen.publish import counters, lookup
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import SourcePage
 from reportgen.publish.view import RecordView
@@ -45,11 +45,19 @@ class PageRecords:
 
     def _comparison(self, arm: str, vs: str, where: Where | None) -> tuple[RecordView, ComparisonResult]:
         record, name = self._arm(arm)
+        self._pieces(record, where)
         return record, lookup.comparison_of(record, name, vs, where or {})
+
+    def _pieces(self, record: RecordView, where: Where | None) -> list[Slice]:
+        """Find the slices that ``where`` leaves; those asked for as rotating must be so, as far as a profile tells."""
+        found = lookup.matching_slices(record, where or {})
+        if counters.asks_rotating(where or {}):
+            counters.refuse_false_rotation(record, [name for piece in found for name in piece.fixtures])
+        return found
 
     def _slice(self, where: Where | None, experiment: str | None) -> tuple[RecordView, Slice]:
         record = self._record(experiment)
-        pieces = lookup.matching_slices(record, where or {})
+        pieces = self._pieces(record, where)
         if len(pieces) > 1:
             raise InputError(f"{record.name} has several slices there", remedy="say where={...}")
         return record, pieces[0]
@@ -58,7 +66,7 @@ class PageRecords:
         self, name: str | None, arm: str | None, where: Where | None, experiment: str | None
     ) -> list[GateResult]:
         record = self._record(experiment)
-        pieces = {piece.name for piece in lookup.matching_slices(record, where or {})}
+        pieces = {piece.name for piece in self._pieces(record, where)}
         found = [
             gate
             for gate in record.result.gates

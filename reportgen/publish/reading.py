@@ -8,9 +8,12 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
+from reportgen.analysis.counters import lines, rotations
 from reportgen.archive.load import Attempt
 from reportgen.archive.sums import check_sums, files_under, read_sums, sha256_of
 from reportgen.model.experiment import Mode
+from reportgen.model.record import PEER
+from reportgen.publish.attempt_checks import rows_of
 from reportgen.publish.study_lookup import modes_said
 from reportgen.publish.view import AttemptView, CheckLine, FileFact, ModeCount, ReadingLine
 
@@ -32,6 +35,7 @@ def view(attempt: Attempt, address: str, published: str) -> AttemptView:
     RecordError
         A file of the attempt is damaged.
     """
+    counted = lines(rows_of(attempt.counters))
     scored = attempt.batches[~attempt.batches["warmup"].astype(bool)]
     throttled = scored["throttle"].dropna()
     return AttemptView(
@@ -52,6 +56,9 @@ def view(attempt: Attempt, address: str, published: str) -> AttemptView:
         modes=_modes(attempt),
         modes_said=modes_said(attempt.plan.experiment),
         moved_bytes=attempt.moved_bytes,
+        imported=list(attempt.imported),
+        counters=counted,
+        rotations=rotations(counted, attempt.plan, attempt.moved_bytes),
     )
 
 
@@ -62,7 +69,11 @@ def _modes(attempt: Attempt) -> list[ModeCount]:
     measured = Counter(one.mode for one in attempt.repetitions if one.repetition)
     warmup = Counter(batches.loc[batches["warmup"].astype(bool), "mode"].tolist())
     every = Counter(batches["mode"].tolist())
-    names = [*(mode.value for mode in experiment.protocol.modes), *(harness.name for harness in experiment.harnesses)]
+    names = [
+        *(mode.value for mode in experiment.protocol.modes),
+        *([PEER] if attempt.plan.peers_by_fixture else []),
+        *(harness.name for harness in experiment.harnesses),
+    ]
     return [
         ModeCount(name, measured[name] - lost[name], lost[name], every[name] - warmup[name], warmup[name])
         for name in names

@@ -8,6 +8,8 @@ from reportgen.model.plan import Slice
 from reportgen.publish import (
     checking,
     claim_tables,
+    counter_tables,
+    counters,
     derivations,
     gate_tables,
     history,
@@ -91,6 +93,9 @@ def build(
         study=study_tables.for_record(record),
         study_figures=_study_figures(record, library),
         study_formulas=study_formulas.FORMULAS,
+        counters=tuple(
+            counter_tables.table(one, root_of(record.address) + one.address) for one in counters.profiles(record)
+        ),
     )
 
 
@@ -103,7 +108,11 @@ def _standing(record: RecordView) -> str:
     said = f"A record beside the current one of {record.experiment}, under its own name {record.name}."
     if record.current:
         said = f"The name {record.experiment} means this record; {record.name} means it for good."
-    return f"{said} {modes}".rstrip()
+    false = [
+        f"{name} is called rotating and is not: {counters.said_of(one)}."
+        for name, one in counters.refused(record).items()
+    ]
+    return " ".join([said, *([modes] if modes else []), *false])
 
 
 def _study_figures(record: RecordView, library: Library) -> tuple[Figure, ...]:

@@ -33,7 +33,7 @@ from reportgen.publish.verify_evidence import (
 from reportgen.publish.verify_intervals import Facts
 from reportgen.publish.verify_null_study import STUDY_LISTS, recompute_study
 from reportgen.publish.verify_numbers import recompute
-from reportgen.publish.verify_series import matrix_contradictions, row_contradictions
+from reportgen.publish.verify_series import matrix_contradictions, refusal_contradictions, row_contradictions
 from reportgen.publish.verify_study_tables import study_contradictions
 
 SCHEMA_VERSION = 1
@@ -207,9 +207,10 @@ def check_counts(manifest: Facts, batches: list[Facts], checks: list[Facts]) -> 
         yield f"checks.csv: attempt {manifest['id']}: failed arms {arms}, its manifest names {manifest['failed_arms']}"
 
 
-def check_evidence(folder: Path, batches: list[Facts], checks: list[Facts]) -> Iterator[str]:
-    """Hold an attempt's rows against what was noted beside them when they were measured."""
+def check_evidence(folder: Path, manifest: Facts, batches: list[Facts], checks: list[Facts]) -> Iterator[str]:
+    """Hold an attempt's rows and refusals against what was noted beside them when they were measured."""
     noted = [json.loads(line) for line in (folder / "repetitions.jsonl").read_bytes().splitlines()]
+    yield from (f"{folder.name}/manifest.json: {line}" for line in refusal_contradictions(manifest, noted))
     for line in row_contradictions(scored_rows(batches), noted):
         yield f"batches.csv: attempt {folder.name}, {line}"
     plain = [row | {"passed": row["passed"] == "true", "mismatches": int(row["mismatches"])} for row in checks]
@@ -242,7 +243,7 @@ def collect(
         }
     timed = {"main": plan["arms_by_fixture"], "peer": plan["peers_by_fixture"]}
     for row in rows:
-        if row["mode"] != "process" or row["warmup"] != "false":
+        if row["mode"] not in ("process", "peer") or row["warmup"] != "false":
             continue
         manifest = manifests[row["attempt"]]
         group, fixture, arm, repetition, half = place_of(row)
@@ -254,7 +255,7 @@ def collect(
         for name in ("launches", "elapsed_ns"):
             if int(row[name]) <= 0:
                 raise RefusedError(f"{where}: {name} must be positive, not {row[name]}")
-        if repetition in left_out_of(manifest) and not everything:
+        if repetition in left_out_of(manifest, row["mode"]) and not everything:
             continue
         halves = record[row["device"]]["halves"][group, fixture, arm, repetition]
         record[row["device"]]["repetitions"][group].add(repetition)
@@ -347,7 +348,7 @@ def findings_of(folder: Path) -> Iterator[str]:
         yield from check_attempt(path, manifest, plan)
         own_checks = [row for row in checks if row["attempt"] == path.name]
         yield from check_counts(manifest, own, own_checks)
-        yield from check_evidence(path, own, own_checks)
+        yield from check_evidence(path, manifest, own, own_checks)
         if manifest["kind"] == "timing":
             for line in matrix_contradictions(plan, manifest, scored_rows(own)):
                 yield f"batches.csv: attempt {path.name}, {line}"

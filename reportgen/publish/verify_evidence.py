@@ -64,10 +64,10 @@ def order_contradictions(rows: Iterable[Row], orders: Mapping[int, Mapping[str, 
     for row in rows:
         if row["pass"] == 1:
             blocks[row["group"], row["fixture"], row["repetition"]].append((row["position"], row["arm"]))
-    for (group, fixture, repetition), places in sorted(blocks.items()):
+    for (_, fixture, repetition), places in sorted(blocks.items()):
         noted = orders.get(repetition, {}).get(fixture)
         found = [arm for _, arm in sorted(places)]
-        if group != "peer" and noted is not None and found != noted:
+        if noted is not None and found != noted:
             yield (
                 f"fixture {fixture}, repetition {repetition}: arms were timed in the order {', '.join(found)}; "
                 f"repetitions.jsonl notes {', '.join(noted)}"

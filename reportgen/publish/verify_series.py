@@ -1,4 +1,4 @@
-"""The series of an attempt (modes and outer harnesses): whether each is whole, mirrored, and as it was noted."""
+"""The series of an attempt (modes, peers and outer harnesses): whether each is whole, mirrored, and as it was noted."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,7 +8,7 @@ from reportgen.publish.verify_evidence import launch_contradictions, left_out_of
 
 SeriesRow = Mapping[str, Any]
 Cell = tuple[str, str, str]
-PROCESS, HARNESS = "process", "harness"
+PROCESS, PEER, HARNESS = "process", "peer", "harness"
 
 
 def named(mode: str, repetition: int) -> str:
@@ -16,14 +16,19 @@ def named(mode: str, repetition: int) -> str:
     return f"repetition {repetition}" if mode == PROCESS else f"{mode} repetition {repetition}"
 
 
-def planned_series(plan: SeriesRow) -> dict[str, tuple[int | None, set[Cell], tuple[int, ...]]]:
-    """Give what a scored attempt must hold, by mode or harness: repetitions (``None``: as the manifest says), cells, passes."""
+def planned_series(plan: SeriesRow, manifest: SeriesRow) -> dict[str, tuple[int, set[Cell], tuple[int, ...]]]:
+    """Give what a scored attempt must hold, by mode, peers or harness: repetitions, cells, passes.
+
+    What the manifest says a peer was refused on must not have been measured; a fixture without a peer has no batch of its incumbent either.
+    """
     experiment = plan["experiment"]
     main = {("main", fixture, arm) for fixture, arms in plan["arms_by_fixture"].items() for arm in arms}
-    peers = {("peer", fixture, arm) for fixture, arms in plan["peers_by_fixture"].items() for arm in arms}
-    found: dict[str, tuple[int | None, set[Cell], tuple[int, ...]]] = {}
-    for mode in experiment["protocol"].get("modes", [PROCESS]):
-        found[mode] = (None, main | peers if mode == PROCESS else main, (1, 2))
+    due = manifest["repetitions_planned"]
+    found: dict[str, tuple[int, set[Cell], tuple[int, ...]]] = dict.fromkeys(
+        experiment["protocol"].get("modes", [PROCESS]), (due, main, (1, 2))
+    )
+    if peers := peer_cells(plan, manifest):
+        found[PEER] = (min(due, experiment["protocol"].get("peer_repetitions") or due), peers, (1, 2))
     for harness in experiment.get("harness", []):
         cells = {
             (HARNESS, fixture["name"], arm)
@@ -36,6 +41,25 @@ def planned_series(plan: SeriesRow) -> dict[str, tuple[int | None, set[Cell], tu
     return found
 
 
+def peer_cells(plan: SeriesRow, manifest: SeriesRow) -> set[Cell]:
+    """Give what the peer group must have measured: the incumbent and the peers that were not refused, where there is one."""
+    refused = {(entry["fixture"], entry["arm"]) for entry in manifest.get("refused", [])}
+    found: set[Cell] = set()
+    for fixture, (incumbent, *arms) in plan["peers_by_fixture"].items():
+        left = {(PEER, fixture, arm) for arm in arms if (fixture, arm) not in refused}
+        found |= left | ({(PEER, fixture, incumbent)} if left else set())
+    return found
+
+
+def refusal_contradictions(manifest: SeriesRow, noted: Iterable[SeriesRow]) -> Iterator[str]:
+    """Hold the manifest's refusals against those that the peers' calibrating process noted (``noted``: lines of ``repetitions.jsonl``)."""
+    told = [
+        one["facts"].get("refused", []) for one in noted if one.get("mode", PROCESS) == PEER and not one["repetition"]
+    ]
+    if manifest.get("refused", []) != [refusal for refused in told for refusal in refused]:
+        yield "refused peers are not those that the calibrating process noted"
+
+
 def matrix_contradictions(plan: SeriesRow, manifest: SeriesRow, scored: Iterable[SeriesRow]) -> Iterator[str]:
     """Look for every planned batch, once, in each repetition that counts, for none that was not planned, and for mirrors.
 
@@ -45,11 +69,10 @@ def matrix_contradictions(plan: SeriesRow, manifest: SeriesRow, scored: Iterable
     rows: defaultdict[str, list[SeriesRow]] = defaultdict(list)
     for row in scored:
         rows[row["mode"]].append(row)
-    series = planned_series(plan)
+    series = planned_series(plan, manifest)
     for mode in sorted(set(rows) - set(series)):
         yield f"mode {mode}: is not in the plan, yet {len(rows[mode])} batches have it"
-    for mode, (repetitions, cells, passes) in series.items():
-        due = manifest["repetitions_planned"] if repetitions is None else repetitions
+    for mode, (due, cells, passes) in series.items():
         lost = left_out_of(manifest, mode)
         prefix = "" if mode == PROCESS else f"mode {mode}, "
         for line in (*holes(rows[mode], due, cells, passes, lost), *unmirrored(rows[mode], lost)):

@@ -75,6 +75,7 @@ WAYS = {
     "process": "fresh process",
     "layout": "fresh layout",
     "placement": "one placement",
+    "peer": "fresh process, peers beside the incumbent",
 }
 
 ROLES = {
@@ -300,11 +301,18 @@ def names(items: list[str]) -> str:
 
 
 def kind(manifest: Manifest) -> str:
-    """Say what an attempt was made for; of a sanitizer attempt the tool and how much it looked at."""
-    looked = manifest.sanitizer
+    """Say what an attempt was made for: of one that times nothing the tool and how much it looked at, of an imported one the formats."""
+    looked = manifest.sanitizer or manifest.profile
+    if manifest.imported is not None:
+        formats = dict.fromkeys(source.format for source in manifest.imported.sources)
+        return f"{manifest.kind.value}: {names(list(formats))}"
     if looked is None:
         return manifest.kind.value
-    return f"{manifest.kind.value}: {looked.tool}, {count(len(looked.fixtures))} of {plural(looked.of, 'fixture')}"
+    arms = ""
+    if manifest.profile is not None:
+        arms = f", {count(len(manifest.profile.arms))} of {plural(manifest.profile.of_arms, 'arm')}"
+    said = f"{looked.tool}, {count(len(looked.fixtures))} of {plural(looked.of, 'fixture')}"
+    return f"{manifest.kind.value}: {said}{arms}"
 
 
 def slice_name(name: str) -> str:

@@ -106,12 +106,12 @@ export function* read(text) {
 
 // Rule 1: a row of batches.csv goes to its device; `whole` keeps what was left out or tagged.
 export const gather = (devices, manifests, row, whole) => {
-  if (row.mode !== "process" || row.warmup !== "false") return;
+  if (!["process", "peer"].includes(row.mode) || row.warmup !== "false") return;
   const k = +row.repetition, {device, left_out} = manifests[row.attempt], where = `device ${row.device}, fixture ${row.fixture}, arm ${row.arm}, repetition ${k}: `;
   for (const name of ["launches", "elapsed_ns"]) if (!(row[name] > 0)) throw Error(`${where}${name} must be positive, not ${row[name]}`);
   if (device.id !== row.device) throw Error(`${where}its attempt is of another device`);
   const own = devices[device.id] ??= {...device, failed: [], times: {}, main: new Set(), peer: new Set()};
-  if (!whole && left_out.some(one => one.repetition === k && (one.mode ?? "process") === "process")) return;
+  if (!whole && left_out.some(one => one.repetition === k && (one.mode ?? "process") === row.mode)) return;
   own[row.group].add(k);
   const halves = (own.times[[row.group, row.fixture, row.arm]] ??= {})[k] ??= {};
   if (halves[row.pass]) throw Error(`${where}pass ${row.pass} stands twice`);

@@ -75,7 +75,7 @@ def device_rows(  # noqa: PLR0913 - a factory: every test names only what it is 
                     if elapsed is not None:
                         rows.append(
                             {
-                                "mode": "process",
+                                "mode": "peer" if group == "peer" else "process",
                                 "group": group,
                                 "fixture": fixture,
                                 "arm": arm,

@@ -19,6 +19,9 @@ from tests.measure.adding import planned, write
 CONTROL_NULL = '[[arm]]\nname = "matched_again"\nrole = "null"\nidea = "the control again"\nof = "matched"\n'
 
 
+PEER = '\n[[arm]]\nname = "theirs"\nrole = "peer"\nidea = "-"\n'
+
+
 def pairs(plan: Plan) -> list[tuple[str, str]]:
     """Candidate and baseline of every comparison."""
     return [(comparison.candidate, comparison.baseline) for comparison in plan.comparisons]
@@ -117,7 +120,7 @@ def test_only_limits_an_arm_to_some_fixtures(tmp_path: Path) -> None:
 
 def test_peers_ride_beside_the_incumbent_in_a_group_of_their_own(tmp_path: Path) -> None:
     """The main group knows nothing of them."""
-    plan = planned(write(tmp_path, more=arm("theirs", "peer")))
+    plan = planned(write(tmp_path, more=PEER))
     assert {("plain", "theirs")} == {tuple(arms) for arms in plan.peers_by_fixture.values()}
     assert all("theirs" not in arms for arms in plan.arms_by_fixture.values())
     assert ("theirs", "plain") == pairs(plan)[-1]
@@ -261,7 +264,7 @@ REFUSED = {
     ),
     "a peer beside no incumbent": (
         [('symbol = "add_plain"', 'symbol = "add_plain"\nonly = {rows = [1]}')],
-        arm("theirs", "peer").replace("symbol", "only = {rows = [64]}\nsymbol"),
+        PEER + "only = {rows = [64]}\n",
         "peer 'theirs' is timed beside no incumbent",
         "correct the `only` of either",
     ),

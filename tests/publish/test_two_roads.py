@@ -20,7 +20,7 @@ from reportgen.model.plan import Plan
 from reportgen.publish.verify import NOT_RECOMPUTED, differences, results_of
 from tests.factories import make_arms, make_experiment, make_plan
 
-SEEDS = range(12)
+SEEDS = range(8)
 SMALL = {"rows": [256, 512, 1024], "cache": ["same-set", "rotating"]}
 Row = dict[str, Any]
 
@@ -88,7 +88,8 @@ def drawn_rows(draw: random.Random, plan: Plan, device: str, left_out: list[int]
                 for half, in_order in ((1, order), (2, order[::-1])):
                     for position, arm in enumerate(in_order, start=1):
                         elapsed = round(1_000_000 * effect[arm] * shared[arm] * draw.gauss(1.0, noise))
-                        row = {"device": device, "attempt": device, "mode": "process", "group": group, "warmup": False}
+                        row = {"device": device, "attempt": device, "group": group, "warmup": False}
+                        row["mode"] = "peer" if group == "peer" else "process"
                         row |= {"fixture": fixture, "arm": arm, "repetition": repetition, "pass": half}
                         row |= {"position": position, "launches": 20, "elapsed_ns": elapsed, "tag": ""}
                         if draw.random() >= gaps:
@@ -124,7 +125,11 @@ def drawn_record(seed: int) -> tuple[Any, Any]:
         checks += [{"device": device, "arm": arm, "passed": "false"} for arm in failed]
         manifests[device] = {
             "device": {"id": device, "model": model},
-            "left_out": [{"repetition": repetition} for repetition in left_out],
+            "left_out": [
+                one
+                for repetition in left_out
+                for one in ({"repetition": repetition}, {"repetition": repetition, "mode": "peer"})
+            ],
         }
     first = msgspec.json.decode(msgspec.json.encode(analyse(plan, rows, left_out=left)))
     second = results_of(text, checks, msgspec.json.decode(msgspec.json.encode(plan)), manifests)

@@ -8,8 +8,12 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from reportgen.model.columns import COUNTERS
+from reportgen.model.counters import CounterLine
+from reportgen.model.record import Status
 from reportgen.publish import chart_data, record_facts, study_charts, study_tables, study_values, tables
 from reportgen.publish.bindings import Bindings
 from reportgen.publish.cache import Cache
@@ -20,6 +24,7 @@ from reportgen.publish.library import Library
 from reportgen.publish.markdown import KINDS, FrontMatter, fill, read_page
 from reportgen.publish.templates import Theme
 from reportgen.publish.theme_folders import default_theme
+from reportgen.publish.view import RecordView
 from tests.publish.conftest import Built
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "writing-pages.md").read_text("utf-8")
@@ -35,7 +40,22 @@ def library(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Library:
     site = tmp_path_factory.mktemp("site")
     (site / "published").mkdir()
     (site / "published" / "attention_v100.csv").write_text(ELSEWHERE, "utf-8")
-    return replace(Gathered(built.project, Cache(built.project.root / ".cache")).library, site=site)
+    found = Gathered(built.project, Cache(built.project.root / ".cache")).library
+    return replace(found, site=site, records=tuple(map(counted, found.records)))
+
+
+def counted(record: RecordView) -> RecordView:
+    """Put a profile of one cold fixture beside a record."""
+    cold = next(one.name for one in record.plan.fixtures if one.values.get("cache") == "rotating")
+    values = {column.name: 1.0 for column in COUNTERS if column.nullable}
+    arms = [arm.name for arm in record.plan.experiment.arms]
+    attempt = msgspec.structs.replace(
+        record.attempts[0],
+        status=Status.COMPLETE,
+        counters=[CounterLine(cold, arm, 1, arm, 3, values) for arm in arms],
+        moved_bytes={cold: 2},
+    )
+    return msgspec.structs.replace(record, others=[attempt])
 
 
 def filled(library: Library, folder: Path, text: str) -> tuple[str, list[str]]:
@@ -84,7 +104,7 @@ def test_the_guide_names_every_binding_and_every_choice(library: Library, tmp_pa
     assert set(Bindings(page, library, Theme([default_theme()])).functions()) == shown
     choices = [*record_facts.COUNTS, *record_facts.FACTS, *KINDS, *FrontMatter.__struct_fields__]
     assert [] == [name for name in choices if f"`{name}`" not in GUIDE]
-    assert {*tables.BY_SLICE, *tables.WHOLE, *tables.OF_GATES, *study_tables.KINDS, "bandwidth"} == set(
+    assert {*tables.BY_SLICE, *tables.WHOLE, *tables.OF_GATES, *study_tables.KINDS, "bandwidth", "counters"} == set(
         re.findall(r'table\("(\w+)"', GUIDE)
     )
     assert {*chart_data.KINDS, *study_charts.KINDS, SAVINGS} == set(re.findall(r'chart\("(\w+)"', GUIDE))

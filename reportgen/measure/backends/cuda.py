@@ -41,6 +41,8 @@ DISTRIBUTIONS = (
     "nvidia-cuda-nvrtc",
     "nvidia-cuda-runtime",
     "nvidia-ml-py",
+    "torch",
+    "triton",
 )
 REMEDY = 'declare it there as extern "C" __global__, or correct the arm\'s `symbol`'
 
@@ -50,12 +52,13 @@ class CudaBuilder:
 
     name = "cuda"
     options: tuple[str, ...] = OPTIONS
+    measures_peers = True
 
     def build(self, plan: Plan, folder: ExperimentFolder, out_dir: Path, patience: Patience) -> Built:
         """Compile every arm and the harness's own kernels, read what they became, compare the machine code of the arms."""
         options = [option for option in plan.backend_options if not option.startswith("backend=")]
         keywords(options)
-        arms = plan.experiment.arms
+        arms = plan.own_arms
         files = {arm.name: out_dir / f"{arm.name}.cubin" for arm in arms}
         _each_core(lambda arm: compile_arm(arm, options, folder.folder, files[arm.name], patience), arms)
         harness = out_dir / f"{HARNESS}.cubin"

@@ -22,9 +22,21 @@ from reportgen.measure.backends.cuda_arguments import exact, function_attributes
 from reportgen.measure.backends.cuda_bulk import Bulk
 from reportgen.measure.backends.cuda_clock import wake
 from reportgen.measure.backends.cuda_execution import CudaExecution, PreparedCall
+from reportgen.measure.backends.cuda_peers import CapturedPeer, capture_peer, loaded_versions
 from reportgen.measure.backends.cuda_programmatic import launch_programmatically
 from reportgen.measure.backends.nvml import Gpu, open_nvml
-from reportgen.measure.backends.session import Allocation, Array, BatchTime, Bytes, GraphSpec, Module, Readings, Slot
+from reportgen.measure.backends.session import (
+    Allocation,
+    Array,
+    BatchTime,
+    Bytes,
+    GraphSpec,
+    Module,
+    PeerGraph,
+    PeerSpec,
+    Readings,
+    Slot,
+)
 from reportgen.measure.job import Job
 from reportgen.units import NS_PER_MS
 
@@ -35,10 +47,11 @@ SUMS_BYTES = 16
 
 @dataclass(frozen=True)
 class Captured:
-    """A graph on the device, and what to say if it dies."""
+    """A graph on the device, what to say if it dies, and whose results lie outside the buffers, if a peer's do."""
 
     graph: Any
     complaint: str
+    peer: CapturedPeer | None = None
 
 
 class CudaSession:
@@ -153,6 +166,24 @@ class CudaSession:
             self._stream.synchronize()
         return Captured(graph, f"a kernel of arm {spec.arm!r} failed on {spec.fixture}")
 
+    def capture_peer(self, spec: PeerSpec) -> PeerGraph:
+        """Prepare on every set, warm up, and record on our stream as any arm is."""
+        with self._told(f"peer {spec.arm!r} failed on {spec.fixture}"):
+            peer = capture_peer(self._cupy, self._stream, spec, self._places)
+        return PeerGraph(Captured(peer.graph, f"peer {spec.arm!r} failed on {spec.fixture}", peer), peer.computed)
+
+    def poison(self, graph: Captured, byte: int) -> None:
+        """Set every byte under a peer's results."""
+        if graph.peer is not None:
+            with self._told(graph.complaint):
+                graph.peer.poison(self._cupy, self._stream, byte)
+
+    def deliver(self, graph: Captured) -> None:
+        """Copy a peer's results into the output buffers."""
+        if graph.peer is not None:
+            with self._told(graph.complaint):
+                graph.peer.deliver(self._cupy, self._stream)
+
     def execution(self, spec: GraphSpec) -> CudaExecution:
         """Prepare the first launch of ``spec`` for streams of others: the functions, buffers and arguments of its graph."""
         known = self._executions.get((spec.arm, spec.fixture))
@@ -174,6 +205,17 @@ class CudaSession:
         with self._told(graph.complaint):
             graph.graph.launch(self._stream)
             self._stream.synchronize()
+
+    def count(self, lead: Captured, counted: Captured, *, lead_in: int) -> None:
+        """Switch the profiler on for one replay; what it counts of the lead-in is nothing."""
+        with self._told(counted.complaint):
+            for _ in range(lead_in):
+                lead.graph.launch(self._stream)
+            self._stream.synchronize()
+            self._runtime.profilerStart()
+            counted.graph.launch(self._stream)
+            self._stream.synchronize()
+            self._runtime.profilerStop()
 
     def batch(self, graph: Captured, *, lead_in: int, replays: int) -> BatchTime:
         """One enqueue: event, lead-in, event, replays, event; one synchronisation. No collection of garbage in between."""
@@ -223,6 +265,7 @@ class CudaSession:
             "driver_api": self._runtime.driverGetVersion(),
             "cupy": self._cupy.__version__,
             "multiprocessors": self._multiprocessors,
+            **loaded_versions(),
             "process_list": _process_list(self._nvml.compute_processes()),
         }
 

@@ -21,6 +21,7 @@ class FakeBuilder:
 
     name = "fake"
     options: tuple[str, ...] = ()
+    measures_peers = True
 
     def build(self, plan: Plan, folder: ExperimentFolder, out_dir: Path, patience: Patience) -> Built:
         """Check the ``[fake]`` table; an arm's "code" is its share of the table.
@@ -43,7 +44,7 @@ class FakeBuilder:
             arm.name: BuiltArm(
                 "", hashlib.sha256(f"simulated\0{arm.of or arm.name}\0{text}".encode()).hexdigest(), arm.symbol or ""
             )
-            for arm in plan.experiment.arms
+            for arm in plan.own_arms
         }
         return Built(arms, options={"table": table})
 

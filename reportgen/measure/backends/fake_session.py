@@ -17,7 +17,20 @@ from typing import Any
 import numpy as np
 
 from reportgen.calls import Output
-from reportgen.measure.backends.session import Allocation, Array, BatchTime, Bytes, GraphSpec, Module, Readings, Slot
+from reportgen.measure.backends.fake_peer import FakePeer
+from reportgen.measure.backends.session import (
+    Allocation,
+    Array,
+    BatchTime,
+    Bytes,
+    GraphSpec,
+    Module,
+    PeerGraph,
+    PeerRefusedError,
+    PeerSpec,
+    Readings,
+    Slot,
+)
 from reportgen.measure.description import Description
 from reportgen.measure.job import PROCESS, Job
 from reportgen.measure.references import References
@@ -162,8 +175,27 @@ class FakeSession:
         self._arms[spec.fixture] += 1
         return spec
 
-    def replay(self, graph: GraphSpec) -> None:
-        """Write the reference, rounded to the outputs' types, into every set; then what the faults ask for."""
+    def capture_peer(self, spec: PeerSpec) -> PeerGraph:
+        """Let the peer run once on every set, in NumPy arrays over the buffers; refuse where the faults ask for it."""
+        if self._struck("refuse", spec.arm, spec.fixture):
+            raise PeerRefusedError("a refusal that the experiment asked for", where=spec.fixture)
+        self._arms[spec.fixture] += 1
+        peer = FakePeer.of(spec, self._memory)
+        return PeerGraph(peer, peer.computed)
+
+    def poison(self, graph: GraphSpec | FakePeer, byte: int) -> None:
+        """There is nothing to poison: a peer's results are made anew."""
+
+    def deliver(self, graph: GraphSpec | FakePeer) -> None:
+        """Copy what a peer's last replay returned."""
+        if isinstance(graph, FakePeer):
+            graph.deliver()
+
+    def replay(self, graph: GraphSpec | FakePeer) -> None:
+        """Run a peer; for any other arm write the reference, rounded to the outputs' types, into every set, then do what the faults ask for."""
+        if isinstance(graph, FakePeer):
+            graph.replay()
+            return
         for name, output in self._outputs[graph.fixture].items():
             rounded = _rounded(self._files.reference(graph.fixture, name), output)
             self._spoil(graph, rounded)
@@ -177,7 +209,12 @@ class FakeSession:
             )
             self._memory[slot][0] ^= 1
 
-    def batch(self, graph: GraphSpec, *, lead_in: int, replays: int) -> BatchTime:
+    def count(self, lead: GraphSpec, counted: GraphSpec, *, lead_in: int) -> None:
+        """Replay as often as asked."""
+        for graph in (*[lead] * lead_in, counted):
+            self.replay(graph)
+
+    def batch(self, graph: GraphSpec | FakePeer, *, lead_in: int, replays: int) -> BatchTime:
         """Compute the time of a batch from its place in the block; the simulated clock moves on."""
         self._misbehave(graph)
         pass_, index = divmod(self._batches[graph.fixture], self._arms[graph.fixture])
@@ -233,7 +270,7 @@ class FakeSession:
         if self._struck("head_offset", graph.arm, graph.fixture):
             rounded[-1] = rounded[0]
 
-    def _misbehave(self, graph: GraphSpec) -> None:
+    def _misbehave(self, graph: GraphSpec | FakePeer) -> None:
         place = (graph.arm, graph.fixture)
         if slow := self._struck("slow", *place):
             time.sleep(slow.seconds)

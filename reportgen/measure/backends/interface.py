@@ -48,8 +48,12 @@ class Builder(Protocol):
     def options(self) -> Sequence[str]:
         """Compile options that stand before an experiment's own and belong to its plan."""
 
+    @property
+    def measures_peers(self) -> bool:
+        """Whether its timed process can run a peer's callable."""
+
     def build(self, plan: Plan, folder: ExperimentFolder, out_dir: Path, patience: Patience) -> Built:
-        """Make every arm's code, a null's on its own from the file and options of the arm that it repeats.
+        """Make the code of every arm but peers, a null's on its own from the file and options of the arm that it repeats.
 
         Raises
         ------

@@ -34,6 +34,7 @@ class NativeBuilder:
 
     name = "native"
     options: tuple[str, ...] = OPTIONS
+    measures_peers = False
 
     def build(self, plan: Plan, folder: ExperimentFolder, out_dir: Path, patience: Patience) -> Built:
         """Compile the batch loop and every arm, then compare the machine code of the arms."""

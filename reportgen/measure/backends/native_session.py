@@ -25,6 +25,8 @@ from reportgen.measure.backends.session import (
     Bytes,
     GraphSpec,
     Module,
+    PeerGraph,
+    PeerSpec,
     Readings,
     Slot,
 )
@@ -136,9 +138,24 @@ class NativeSession:
                 calls.append((self._address(spec.arm, call.symbol), args))
         return _Graph(calls)
 
+    def capture_peer(self, spec: PeerSpec) -> PeerGraph:
+        """Refuse: the batch loop is C, and calls no Python."""
+        raise InputError(f"backend 'native' measures no peers, and arm {spec.arm!r} is one", remedy="leave it out")
+
+    def poison(self, graph: _Graph, byte: int) -> None:
+        """There are no results outside the buffers."""
+
+    def deliver(self, graph: _Graph) -> None:
+        """There are no results outside the buffers."""
+
     def replay(self, graph: _Graph) -> None:
         """Run the calls once."""
         self._library.reportgen_replay(graph.calls, graph.count, 1)
+
+    def count(self, lead: Any, counted: Any, *, lead_in: int) -> None:
+        """Replay as often as asked: no profiler of this program looks at the processor."""
+        for graph in (*[lead] * lead_in, counted):
+            self.replay(graph)
 
     def batch(self, graph: _Graph, *, lead_in: int, replays: int) -> BatchTime:
         """Run and time a batch in C."""

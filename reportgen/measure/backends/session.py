@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reportgen.calls import KernelCall
+from reportgen.errors import FindingError
 from reportgen.measure.job import Job
 
 Array = NDArray[Any]
@@ -57,6 +58,44 @@ class GraphSpec:
     arm: str
     fixture: str
     launches: tuple[Launch, ...]
+
+
+class PeerRefusedError(FindingError):
+    """A peer cannot run here; the sentence says why."""
+
+
+@dataclass(frozen=True)
+class PeerSpec:
+    """What a peer's graph replays: executions back to back, of set and step ``launches[i]``.
+
+    ``prepare`` takes arrays by name over the memory of one set, of the shapes and types in ``arrays``, and the stream's handle. It is called once
+    a set, and returns what enqueues the execution of a step there. What a step returns stands for its part of an output's first axis.
+    """
+
+    arm: str
+    fixture: str
+    sets: int
+    steps: int
+    launches: tuple[tuple[int, int], ...]
+    arrays: Mapping[str, tuple[tuple[int, ...], str]]
+    prepare: Callable[[Mapping[str, Any], int], Callable[[int], Any]]
+
+    def part(self, buffers: Mapping[str, Any], step: int) -> dict[str, Any]:
+        """Cut the part of a step out of every buffer whose first axis has one for each."""
+        return {name: _part(buffer, step, self.steps) for name, buffer in buffers.items()}
+
+
+def _part(buffer: Any, step: int, steps: int) -> Any:
+    each, left = divmod(buffer.shape[0] if buffer.shape else 1, steps)
+    return buffer if left or steps == 1 else buffer[step * each : (step + 1) * each]
+
+
+@dataclass(frozen=True)
+class PeerGraph:
+    """A peer's graph, and the outputs that it computes (``None``: all of them)."""
+
+    graph: Any
+    computed: tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
@@ -128,8 +167,28 @@ class Session(Protocol):
             A symbol is missing, or two arms resolve to one address.
         """
 
+    def capture_peer(self, spec: PeerSpec) -> PeerGraph:
+        """Prepare a peer on every set, let it run until it is warm, and make the graph that every check and batch of it replays.
+
+        Raises
+        ------
+        PeerRefusedError
+            The peer raises, or its work cannot be captured.
+        InputError
+            This backend measures no peers, or what the peer returns is no dict of the experiment's outputs.
+        """
+
+    def poison(self, graph: Any, byte: int) -> None:
+        """Set every byte of the memory in which a peer's graph leaves its results, where that is not the buffers'."""
+
+    def deliver(self, graph: Any) -> None:
+        """Copy such results into the output buffers."""
+
     def replay(self, graph: Any) -> None:
         """Replay a graph once and wait for it."""
+
+    def count(self, lead: Any, counted: Any, *, lead_in: int) -> None:
+        """Replay ``lead`` as a lead-in, then ``counted`` once while a profiler that runs this process counts."""
 
     def batch(self, graph: Any, *, lead_in: int, replays: int) -> BatchTime:
         """Lead-in replays and timed replays of one graph in one uninterrupted go."""

@@ -1,0 +1,3 @@
+#include "moe_arms.cuh"
+
+ARM(moe_general)

@@ -1,0 +1,4 @@
+#define HOISTED 1
+#include "moe_arms.cuh"
+
+ARM(moe_hoisted)

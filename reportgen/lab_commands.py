@@ -1,0 +1,60 @@
+"""The commands that fill a lab without measuring."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reportgen import options as opt
+from reportgen.printing import print_json, show_text
+
+if TYPE_CHECKING:
+    from reportgen.archive.load import Attempt
+
+
+def import_files(  # noqa: PLR0913 - each is an option of the command line
+    format_: Annotated[str, typer.Argument(metavar="FORMAT", help="auto, or one of the formats of docs/importing.md.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Result files, or folders of them.")],
+    *,
+    name: Annotated[str, typer.Option("--as", metavar="NAME", help="Experiment to file it under.")] = "",
+    unit: Annotated[str, typer.Option(help="Unit of a column `time` that says none.")] = "",
+    baseline: Annotated[str, typer.Option(metavar="ARM", help="Arm that the others are compared with.")] = "",
+    null: Annotated[list[str] | None, typer.Option(metavar="ARM=OF", help="ARM is the same code as OF.")] = None,
+    arm_from: Annotated[str, typer.Option(metavar="PARAM", help="Arms are the values of PARAM, or of `name`.")] = "",
+    paired: Annotated[
+        bool, typer.Option("--paired", help="Equal repetitions of two arms were measured together.")
+    ] = False,
+    fresh_processes: Annotated[
+        bool, typer.Option("--fresh-processes", help="Each repetition was a process of its own.")
+    ] = False,
+    keep_identity: Annotated[bool, typer.Option("--keep-identity", help="Keep names of hosts and people.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be imported; archive nothing.")] = False,
+    project: opt.ProjectDir = Path(),
+    json: opt.Json = False,
+) -> None:
+    """Import result files of another harness: archived as they are, shown as imported, never scored as measured here."""
+    from reportgen import foreign
+    from reportgen.archive.importers.arranging import told_of
+    from reportgen.archive.importers.gathering import gather
+    from reportgen.archive.taking import take
+    from reportgen.project import open_project
+
+    runs = open_project(project).runs
+    gathered = gather(files, format_, unit)
+    told = told_of(
+        baseline=baseline, nulls=null or [], arm_from=arm_from, paired=paired, fresh_processes=fresh_processes
+    )
+    taken = None if dry_run else take(runs, gathered.found, told, name=name, keep_identity=keep_identity)
+    if json:
+        print_json(foreign.files(gathered, taken))
+    else:
+        show_text(foreign.read_text(gathered, taken))
+
+
+def show_imported(attempt: Attempt, *, json: bool) -> None:
+    """Print what an imported attempt holds."""
+    from reportgen import foreign
+
+    print_json(foreign.attempt(attempt)) if json else show_text(foreign.attempt_text(attempt))

@@ -1,0 +1,195 @@
+"""Implementations of others on the GPU: arrays over the buffers, capture with memory of its own, results that lie in that memory.
+
+PyTorch is never imported here; where a peer has loaded it, its current stream and its allocator are set as CuPy's are.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from reportgen.errors import InputError
+from reportgen.measure.backends.session import PeerRefusedError, PeerSpec, Slot
+
+# The first run compiles, the second may still choose between kernels; the third meets what will be captured.
+WARM_UPS = 3
+REMEDY = "see `call` in docs/writing-experiments.md"
+
+Run = Callable[[int], Any]
+Tensors = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class CapturedPeer:
+    """A graph on the device; what its last launch of each set and step returned, and the arrays over the buffers that it stands for.
+
+    ``kept`` holds what must outlive the graph: pools of memory, and what was prepared.
+    """
+
+    graph: Any
+    computed: tuple[str, ...] | None
+    results: tuple[tuple[Tensors, Tensors], ...]
+    kept: tuple[Any, ...]
+
+    def poison(self, cupy: Any, stream: Any, byte: int) -> None:
+        """Enqueue a fill of the memory under every result."""
+        for results, _ in self.results:
+            for tensor in results.values():
+                place, size_bytes = memory_under(tensor)
+                cupy.cuda.runtime.memsetAsync(place, byte, size_bytes, stream.ptr)
+
+    def deliver(self, cupy: Any, stream: Any) -> None:
+        """Copy every result into its buffer, cast to the buffer's type, and wait."""
+        with _current(cupy, stream):
+            for results, buffers in self.results:
+                for name, tensor in results.items():
+                    _copy(cupy, buffers[name], tensor)
+        stream.synchronize()
+
+
+def capture_peer(cupy: Any, stream: Any, spec: PeerSpec, places: Mapping[Slot, tuple[int, int]]) -> CapturedPeer:
+    """Prepare, warm up and capture a peer.
+
+    Raises
+    ------
+    PeerRefusedError
+        The peer raises, or its work cannot be captured.
+    InputError
+        It returns what is no dict of arrays by output.
+    """
+    buffers = [_arrays(cupy, spec, places, index) for index in range(spec.sets)]
+    runs = [spec.prepare(arrays, stream.ptr) for arrays in buffers]
+    cupy.cuda.runtime.deviceSynchronize()
+    with _current(cupy, stream):
+        for index, step in (turn for _ in range(WARM_UPS) for turn in sorted(set(spec.launches))):
+            runs[index](step)
+        cupy.cuda.runtime.deviceSynchronize()
+        with _own_memory(cupy) as pools:
+            graph, last = _captured(stream, runs, spec)
+    results = [(result, spec.part(buffers[index], step)) for (index, step), result in sorted(last.items(), key=_turn)]
+    computed = _computed(spec, results)
+    graph.upload(stream)
+    stream.synchronize()
+    return CapturedPeer(graph, computed, tuple(results) if computed is not None else (), (*pools, *runs))
+
+
+def _turn(entry: tuple[tuple[int, int], Any]) -> tuple[int, int]:
+    return entry[0]
+
+
+def _captured(stream: Any, runs: Sequence[Run], spec: PeerSpec) -> tuple[Any, dict[tuple[int, int], Any]]:
+    """Record the launches; what the last of each set and step returns is kept, and the others' memory may serve again."""
+    last: dict[tuple[int, int], Any] = {}
+    stream.begin_capture()
+    try:
+        for index, step in spec.launches:
+            last[index, step] = runs[index](step)
+        graph = stream.end_capture()
+    except Exception as fault:
+        with suppress(Exception):
+            stream.end_capture()
+        if isinstance(fault, PeerRefusedError):
+            raise
+        raise PeerRefusedError(f"its graph cannot be made: {' '.join(str(fault).split())}") from fault
+    return graph, last
+
+
+def _computed(spec: PeerSpec, results: Sequence[tuple[Any, Tensors]]) -> tuple[str, ...] | None:
+    """Names of the outputs that the peer returned, the same on every set; ``None`` where it wrote into the buffers."""
+    answers = {
+        None if result is None else tuple(result) if isinstance(result, Mapping) else "other" for result, _ in results
+    }
+    answer = answers.pop()
+    if answers or answer in ("other", ()):
+        raise InputError(
+            f"peer {spec.arm!r} must return None, or on every set a dict of the same outputs",
+            where=spec.fixture,
+            remedy=REMEDY,
+        )
+    if answer is None or isinstance(answer, str):
+        return None
+    for result, buffers in results:
+        for name, tensor in result.items():
+            _check_result(spec, name, tensor, buffers)
+    return answer
+
+
+def _check_result(spec: PeerSpec, name: str, tensor: Any, buffers: Tensors) -> None:
+    if name not in buffers:
+        raise InputError(f"peer {spec.arm!r} returns {name!r}, which is no output", where=spec.fixture, remedy=REMEDY)
+    wanted, found = buffers[name].shape, tuple(getattr(tensor, "shape", ()))
+    if _count(wanted) != _count(found):
+        raise InputError(
+            f"peer {spec.arm!r}: {name!r} has shape {found}, declared is {wanted}", where=spec.fixture, remedy=REMEDY
+        )
+
+
+def _count(shape: Sequence[int]) -> int:
+    count = 1
+    for length in shape:
+        count *= int(length)
+    return count
+
+
+def _arrays(cupy: Any, spec: PeerSpec, places: Mapping[Slot, tuple[int, int]], index: int) -> dict[str, Any]:
+    """CuPy arrays over the buffers of one set, which own nothing."""
+    found = {}
+    for name, (shape, dtype) in spec.arrays.items():
+        place, size_bytes = places[Slot(spec.fixture, index, name)]
+        memory = cupy.cuda.UnownedMemory(place, size_bytes, None, 0)
+        found[name] = cupy.ndarray(shape, dtype, memptr=cupy.cuda.MemoryPointer(memory, 0))
+    return found
+
+
+@contextmanager
+def _current(cupy: Any, stream: Any) -> Iterator[None]:
+    """Make our stream the current one of CuPy and, where it is loaded, of PyTorch; Triton asks PyTorch."""
+    del cupy
+    torch = sys.modules.get("torch")
+    with ExitStack() as stack:
+        stack.enter_context(stream)
+        if torch is not None:
+            stack.enter_context(torch.cuda.stream(torch.cuda.ExternalStream(stream.ptr)))
+        yield
+
+
+@contextmanager
+def _own_memory(cupy: Any) -> Iterator[tuple[Any, ...]]:
+    """Let what is allocated while a graph is captured come from pools that serve nobody else: replays write there."""
+    torch = sys.modules.get("torch")
+    pool = cupy.cuda.MemoryPool()
+    with ExitStack() as stack:
+        stack.enter_context(cupy.cuda.using_allocator(pool.malloc))
+        if torch is None:
+            yield (pool,)
+            return
+        own = torch.cuda.MemPool()
+        stack.enter_context(torch.cuda.use_mem_pool(own))
+        yield pool, own
+
+
+def memory_under(tensor: Any) -> tuple[int, int]:
+    """Address and bytes of the memory that a tensor of PyTorch or an array of CuPy lies in."""
+    storage = getattr(tensor, "untyped_storage", None)
+    if storage is not None:
+        held = storage()
+        return int(held.data_ptr()), int(held.nbytes())
+    return int(tensor.data.mem.ptr), int(tensor.data.mem.size)
+
+
+def loaded_versions() -> dict[str, str]:
+    """Versions of the libraries that peers have loaded into this process."""
+    torch, triton = sys.modules.get("torch"), sys.modules.get("triton")
+    found = {} if torch is None else {"torch": str(torch.__version__), "cudnn": str(torch.backends.cudnn.version())}
+    return found if triton is None else found | {"triton": str(triton.__version__)}
+
+
+def _copy(cupy: Any, buffer: Any, tensor: Any) -> None:
+    if hasattr(tensor, "untyped_storage"):
+        torch = sys.modules["torch"]
+        torch.as_tensor(buffer, device="cuda").copy_(tensor.reshape(buffer.shape))
+    else:
+        cupy.copyto(buffer, tensor.reshape(buffer.shape), casting="unsafe")
