@@ -192,7 +192,7 @@ def _looks(request: Request, bench: Bench, installed: Installed) -> Sanitizer | 
     tool, version = request.options.sanitizer, installed.version
     if tool is not None:
         return Sanitizer(tool=tool, version=version, fixtures=fixtures, of=of)
-    every = [arm.name for arm in request.plan.experiment.arms]
+    every = [arm.name for arm in request.plan.own_arms]
     counted = {arm for arms in bench.plan.arms_by_fixture.values() for arm in arms}
     arms = [arm for arm in every if arm in counted]
     return Profile(tool=PROFILER, version=version, fixtures=fixtures, of=of, arms=arms, of_arms=len(every))

@@ -70,7 +70,7 @@ def _archived(plan: Plan) -> Path | None:
 
 
 def _made_of(plan: Plan) -> tuple[Any, ...]:
-    """What the machine code of a plan's arms comes from; questions, fixtures and protocol do not enter."""
+    """Tell what the machine code of a plan's arms comes from; questions, fixtures and protocol do not enter."""
     code = {file.path: file.sha256 for file in plan.files if not file.path.endswith((".toml", ".py"))}
     arms = {arm.name: (arm.file, arm.symbol, arm.defines) for arm in plan.experiment.arms if arm.file is not None}
     return code, arms, plan.backend_options

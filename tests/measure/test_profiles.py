@@ -27,6 +27,7 @@ from reportgen.publish.attempt_checks import rows_of
 from reportgen.publish.build import build
 from reportgen.publish.verification import verify_path
 from tests.measure.lab import PROGRAM, Lab
+from tests.measure.test_peers import PEER, RETURNS
 
 DATA = Path(__file__).parents[1] / "data" / "ncu"
 STAND_IN = """#!{python}
@@ -155,14 +156,17 @@ def test_a_profile_counts_every_launch_after_the_lead_in_and_is_never_scored(
 def test_a_part_of_fixtures_and_arms_is_recorded_as_such_with_the_binaries_of_all(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So the attempt stands beside the record of its plan and binaries."""
+    """So the attempt stands beside the record of its plan and binaries. Other people's implementations are not among those counted."""
+    write(lab, program=ROTATING + RETURNS, more=PEER)
     install(lab, monkeypatch)
     _, attempt = profiled(lab, where={"cache": ["same-set"]}, arms=("idea",))
     told = attempt.manifest.profile
     assert told is not None
-    assert (["n=64,cache=same-set"], ["idea"]) == (told.fixtures, told.arms)
+    assert (["n=64,cache=same-set"], ["idea"], 3) == (told.fixtures, told.arms, told.of_arms)
     assert {"base", "again", "idea"} == set(attempt.manifest.binaries)
     assert {"idea"} == set(attempt.counters["arm"])
+    with pytest.raises(InputError, match="there is no arm 'theirs'"):
+        lab.run(profile=True, arms=("theirs",))
 
 
 @pytest.mark.parametrize(("share", "exits"), [(0.90625, 0), (0.875, 1)])
