@@ -4,7 +4,6 @@ A Q8_0 block holds 32 values in 34 bytes: ``d`` f16 at 0, ``qs`` int8[32] at 2; 
 Tolerances are derived in README.md.
 """
 
-import functools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -196,22 +195,23 @@ def shared_bytes(fixture: Fixture) -> int:
 
 
 def call(arm: Arm, fixture: Fixture, buffers: dict[str, Any], stream: int) -> Callable[[], dict[str, Any]]:
-    """Prepare PyTorch's attention: K and V decoded to FP16, and Q laid out with the query heads of a KV head as its queries.
+    """Prepare PyTorch's flash attention: K and V decoded to FP16, and Q laid out with the query heads of a KV head as its queries.
 
-    Q is then [1, KV head, query and head of the group, 128], so that every backend reads K and V once.
+    Q is then [1, KV head, query and head of the group, 128], so that K and V are read once.
     """
-    del stream
+    del arm, stream
     import torch  # noqa: PLC0415 - in processes of peers alone
+    from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: PLC0415 - in processes of peers alone
 
-    queries, rows = fixture["queries"], fixture["rows"]
+    queries = fixture["queries"]
     k, v = (torch_decode(torch, buffers[name]) for name in ("k", "v"))
     q = torch_rounded(torch, buffers["q"]).view(queries, KV_HEADS, GROUP, WIDTH).transpose(0, 1)
     q = q.reshape(1, KV_HEADS, queries * GROUP, WIDTH)
-    mask = torch.as_tensor(buffers["mask"], device="cuda") if "mask" in buffers else None
-    attend = flex(mask, (queries, rows)) if arm.name == "flex_attention" else sdpa(torch, mask, arm.name)
 
     def launch() -> dict[str, Any]:
-        return {"out": attend(q, k, v).view(KV_HEADS, queries, GROUP, WIDTH).transpose(0, 1)}
+        with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+            out = torch.nn.functional.scaled_dot_product_attention(q, k, v)
+        return {"out": out.view(KV_HEADS, queries, GROUP, WIDTH).transpose(0, 1)}
 
     return launch
 
@@ -238,46 +238,6 @@ def torch_decode(torch: Any, packed: Any) -> Any:
     d = parts[..., :2].contiguous().view(torch.float16).float()
     codes = parts[..., 2:].contiguous().view(torch.int8).float()
     return (d * codes).to(torch.float16).reshape(1, heads, rows, WIDTH)
-
-
-def sdpa(torch: Any, mask: Any, name: str) -> Callable[..., Any]:
-    """Bind one backend of scaled_dot_product_attention, with an additive mask for each query head."""
-    from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: PLC0415 - in processes of peers alone
-
-    backend = getattr(
-        SDPBackend, {"flash": "FLASH", "efficient": "EFFICIENT", "cudnn": "CUDNN"}[name[5:]] + "_ATTENTION"
-    )
-    added = None if mask is None else mask[:, None, :].repeat(1, GROUP, 1).view(1, 1, -1, mask.shape[-1])
-
-    def attend(q: Any, k: Any, v: Any) -> Any:
-        with sdpa_kernel(backend):
-            return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=added)
-
-    return attend
-
-
-@functools.cache
-def compiled_flex() -> Any:
-    """Compile FlexAttention, once a process and shape."""
-    import torch  # noqa: PLC0415 - in processes of peers alone
-    from torch.nn.attention.flex_attention import flex_attention  # noqa: PLC0415 - in processes of peers alone
-
-    return torch.compile(flex_attention, dynamic=False)
-
-
-def flex(mask: Any, shape: tuple[int, int]) -> Callable[..., Any]:
-    """Bind FlexAttention: rows that no query keeps are left out by blocks."""
-    from torch.nn.attention.flex_attention import create_block_mask  # noqa: PLC0415 - in processes of peers alone
-
-    if mask is None:
-        return compiled_flex()
-    kept = mask.isfinite()
-
-    def keeps(_b: Any, _h: Any, column: Any, row: Any) -> Any:
-        return kept[column // GROUP, row]
-
-    blocks = create_block_mask(keeps, None, None, shape[0] * GROUP, shape[1], device="cuda")
-    return lambda q, k, v: compiled_flex()(q, k, v, block_mask=blocks)
 
 
 def moved_bytes(fixture: Fixture) -> int:
