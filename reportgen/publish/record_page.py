@@ -53,7 +53,7 @@ def build(
 ) -> RecordPage:
     """Build the page's context; ``claims`` are those of all pages."""
     slices = lookup.slices(record)
-    outcome = [build(record, piece, "") for build in (tables.answer, tables.holm) for piece in slices]
+    outcome = [build(record, piece, "") for build in (tables.answer, tables.changes, tables.holm) for piece in slices]
     left_out = [derivations.left_out(record, piece) for piece in slices]
     positions = [derivations.positions(record, piece) for piece in slices]
     return RecordPage(
