@@ -94,7 +94,9 @@ def build(
         study_figures=_study_figures(record, library),
         study_formulas=study_formulas.FORMULAS,
         counters=tuple(
-            counter_tables.table(one, root_of(record.address) + one.address) for one in counters.profiles(record)
+            table
+            for one in counters.profiles(record)
+            for table in counter_tables.tables(one, root_of(record.address) + one.address)
         ),
     )
 
