@@ -16,7 +16,7 @@ SAVINGS = "savings"
 CAPTIONS = {
     "ratios": "Bar: decision interval. Dot: estimate. Upright stroke: headline.",
     "fixtures": "One ring a fixture and device. Upright stroke: headline. The range stands at the right.",
-    "processes": "One dot a process, the first measured at the left. At the right the lag-1 correlation.",
+    "processes": "One dot a process, the first measured at the left; shaded: the noise floor. At the right the lag-1 correlation.",
 }
 
 
