@@ -9,13 +9,14 @@ from reportgen.model.columns import STALLS
 from reportgen.model.counters import CounterLine, Rotation
 from reportgen.publish import counters, wording
 from reportgen.publish.context import Cell, Column, Row, Table
+from reportgen.publish.library import root_of
 from reportgen.publish.tables import NOTHING, figure
-from reportgen.publish.view import AttemptView
+from reportgen.publish.view import AttemptView, RecordView
 
 CSV = "counters.csv"
-_MOST_WAITS = 3
+_MOST_WAITS = 2
 _HEADS = (
-    "bytes from memory", "of the footprint", "L2 hits", "occupancy", "cycles that issue", "instructions", "registers", "waits most",
+    "bytes from memory", "of the footprint", "L2 hits", "occupancy", "issue", "instructions", "registers", "waits most",
 )  # fmt: skip
 
 
@@ -56,6 +57,12 @@ def tables(
     )
 
 
+def of_record(record: RecordView) -> tuple[Table, ...]:
+    """Build the tables of every profile of a record for the record's own page."""
+    root = root_of(record.address)
+    return tuple(table for one in counters.profiles(record) for table in tables(one, root + one.address))
+
+
 def _note(attempt: AttemptView, lines: Sequence[CounterLine]) -> str:
     looked, counts = attempt.manifest.profile, sorted({line.launches for line in lines})
     tool = "" if looked is None else f" by {looked.tool} ({looked.version})"
@@ -64,7 +71,7 @@ def _note(attempt: AttemptView, lines: Sequence[CounterLine]) -> str:
     return (
         f"Means over {launches} of each arm on {attempt.manifest.device.model}, counted{tool} after the lead-in of a timed batch, clocks and "
         "caches left alone; nothing here is a measurement of time. Footprint: bytes that a launch must move at least. Occupancy: of the most warps "
-        "that a multiprocessor takes; below, what registers and shared memory allow. Waits most: warps that wait for the reason named, on average at "
+        "that a multiprocessor takes; below, what registers and shared memory allow. Issue: cycles in which a scheduler issued an instruction. Waits most: warps that wait for the reason named, on average at "
         f"each issued instruction.{several}"
     )
 

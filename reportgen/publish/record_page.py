@@ -93,11 +93,7 @@ def build(
         study=study_tables.for_record(record),
         study_figures=_study_figures(record, library),
         study_formulas=study_formulas.FORMULAS,
-        counters=tuple(
-            table
-            for one in counters.profiles(record)
-            for table in counter_tables.tables(one, root_of(record.address) + one.address)
-        ),
+        counters=counter_tables.of_record(record),
     )
 
 
