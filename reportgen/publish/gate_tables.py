@@ -90,7 +90,7 @@ def savings(record: RecordView, piece: Slice, unit: str = "", only: str = "") ->
     """Show what every arm of the gates ``every_fixture`` (or of ``only`` one) saves on every fixture; the deciding one is marked."""
     found = [gate for gate in _asked(record, piece) if gate.cells and only in ("", gate.name)]
     rows = [_saving(gate, place, unit) for gate in found for place in range(len(gate.cells))]
-    columns = ("fixture", "saved", "low", "high", "device", "")
+    columns = ("fixture", "saved", "low", "high", "device", "outcome")
     return Table(
         caption=f"Savings by fixture: {wording.slice_name(piece.name)}",
         stub="Gate and arm",
