@@ -91,7 +91,7 @@ def build(attempt: AttemptView, frame: Frame, record: RecordView | None, library
         notes=attempt_tables.notes(attempt),
         events=attempt_tables.events(attempt),
         files=attempt_tables.files(attempt),
-        counters=counter_tables.table(attempt, ""),
+        counters=counter_tables.tables(attempt, ""),
         counters_file=Link(counter_tables.CSV, counter_tables.CSV) if attempt.counters else None,
     )
 

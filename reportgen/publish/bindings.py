@@ -289,8 +289,8 @@ class Bindings(PageRecords):
         chosen = counters.fixtures_where(record, where or {})
         for arm in arms or []:
             lookup.arm_named(record.plan, arm)
-        built = [counter_tables.table(one, self._root + one.address, chosen, arms) for one in found]
-        return Markup("\n").join(self._theme.table(table) for table in built if table.rows)
+        built = [counter_tables.tables(one, self._root + one.address, chosen, arms) for one in found]
+        return Markup("\n").join(self._theme.table(table) for each in built for table in each)
 
     def _bandwidth(self, record: RecordView, where: Where, ceiling: str, at: Where) -> Markup:
         counters.fixtures_where(self._record(ceiling), at)

@@ -291,7 +291,7 @@ class AttemptPage:
     notes: Table
     events: Table
     files: Table
-    counters: Table
+    counters: tuple[Table, ...]
     counters_file: Link | None
 
 

@@ -93,9 +93,7 @@ def build(
         study=study_tables.for_record(record),
         study_figures=_study_figures(record, library),
         study_formulas=study_formulas.FORMULAS,
-        counters=tuple(
-            counter_tables.table(one, root_of(record.address) + one.address) for one in counters.profiles(record)
-        ),
+        counters=counter_tables.of_record(record),
     )
 
 

@@ -80,6 +80,8 @@ def test_reference_is_each_named_experts_product_and_zero_for_a_cut_tail(few: An
 
     found = few.reference(fixture, arrays)["y"]
 
+    assert arrays["weights"] is few.tensor()  # one array for all fixtures, as shared() says
+    assert {"weights": "experts"} == few.shared(fixture)
     assert (1, 2, 8, 2048) == found.shape
     assert [[7], [6, 7]] == [np.flatnonzero(row < 0).tolist() for row in ids]
     assert not found[0][ids < 0].any()
