@@ -69,6 +69,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     arms: opt.Arms = "",
     resume: opt.Resume = "",
     provenance: opt.Provenance = None,
+    fail_on: opt.FailOn = "",
     project: opt.ProjectDir = Here,
     json: opt.Json = False,
 ) -> None:
@@ -81,6 +82,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     said = RunOptions(backend=backend or None, device=device or None, resume=resume or None, provenance=provenance)
     options, tools = asked_of(replace(said, quick=quick, profile=profile), sanitize, where or [], arms)
     opened = _open(project)
+    lab_commands.check_wanted(fail_on)  # before anything is measured
     if scheduler:
         _sum_up(_dispatched(opened, name, options, scheduler), json=json)
     share = spread(opened, name, options, tools, lambda line: print(line, file=sys.stderr))
@@ -100,7 +102,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
         outcome = run(opened, name, options, watch, guard)
     if share:
         share.report(machine.outcome(outcome))
-    _finish(outcome, json=json, quiet=share is not None)
+    _finish(outcome, json=json, quiet=share is not None, fail_on=fail_on)
 
 
 @app.command()
@@ -157,29 +159,35 @@ def exclude(
 def show(
     name: opt.Shown,
     *,
+    form: opt.Format = "",
+    fail_on: opt.FailOn = "",
     project: opt.ProjectDir = Here,
     json: opt.Json = False,
 ) -> None:
     """Print the verdicts of NAME's record, or of a single attempt."""
     from reportgen import machine, terminal
     from reportgen.archive.select import find_imported, find_shown
+    from reportgen.opened import verdict_rows
     from reportgen.scoring import score_attempts, stages_in
 
     runs = _open(project).runs
     if imported := find_imported(runs, name):
-        lab_commands.show_imported(imported, json=json)
+        lab_commands.show_imported(imported, form=form, fail_on=fail_on, json=json)
         return
     shown, beside, faults = find_shown(runs, name)
     if not shown:
         print_json(machine.attempts(beside)[0]) if json else show_text(terminal.looked_at(beside))
         return
     result = score_attempts(shown[0].plan, shown, stages_in(shown[0].plan, runs))
-    if json:
+    if json or form == "json":
         print_json(machine.result(result) | machine.looked_at(beside))
+    elif form:
+        lab_commands.show_rows(verdict_rows(result), form, f"{result.experiment}, plan {result.plan[:6]}")
     else:
         show_text(terminal.result(result, shown))
         if beside:
             show_text(terminal.looked_at(beside))
+    lab_commands.check_verdicts(verdict_rows(result), fail_on)
     exit_with(faults)
 
 
@@ -313,8 +321,8 @@ def _fail(line: str, status: int) -> NoReturn:
     sys.exit(status)
 
 
-def _finish(outcome: RunOutcome, *, json: bool, quiet: bool) -> NoReturn:
-    """Print how a run ended (no JSON where ``quiet``: another process prints it), and exit."""
+def _finish(outcome: RunOutcome, *, json: bool, quiet: bool, fail_on: str) -> NoReturn:
+    """Print how a run ended (no JSON where ``quiet``: another process prints it), and exit; with 1 for a verdict of ``fail_on``."""
     from reportgen import machine, terminal
 
     if json and not quiet:
@@ -324,6 +332,8 @@ def _finish(outcome: RunOutcome, *, json: bool, quiet: bool) -> NoReturn:
             show_text(part)
         if outcome.sentence:
             print(f"reportgen: {outcome.sentence}", file=sys.stderr)
+    if fail_on and outcome.path and not outcome.exit_status:
+        lab_commands.check_attempt(outcome.path, fail_on)
     raise typer.Exit(outcome.exit_status)
 
 

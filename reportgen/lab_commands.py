@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from reportgen import options as opt
-from reportgen.printing import print_json, show_text
+from reportgen.errors import FindingError
+from reportgen.printing import print_json, print_text, show_text
 
 if TYPE_CHECKING:
     from reportgen.archive.load import Attempt
@@ -53,8 +55,53 @@ def import_files(  # noqa: PLR0913 - each is an option of the command line
         show_text(foreign.read_text(gathered, taken))
 
 
-def show_imported(attempt: Attempt, *, json: bool) -> None:
+def show_imported(attempt: Attempt, *, form: str, fail_on: str, json: bool) -> None:
     """Print what an imported attempt holds."""
     from reportgen import foreign
+    from reportgen.opened import imported_verdicts
 
-    print_json(foreign.attempt(attempt)) if json else show_text(foreign.attempt_text(attempt))
+    if json or form == "json":
+        print_json(foreign.attempt(attempt))
+    elif form:
+        show_rows(imported_verdicts(attempt), form, f"{attempt.manifest.experiment}, imported")
+    else:
+        show_text(foreign.attempt_text(attempt))
+    check_verdicts(imported_verdicts(attempt), fail_on)
+
+
+def show_rows(rows: Sequence[Mapping[str, Any]], form: str, title: str) -> None:
+    """Print verdicts as they go into a pull request, a paper or a spreadsheet."""
+    from reportgen.verdict_tables import written
+
+    print_text(written(rows, form, title))
+
+
+def check_verdicts(rows: Sequence[Mapping[str, Any]], fail_on: str) -> None:
+    """End with 1 where a verdict is one of those that fail, and name each.
+
+    Raises
+    ------
+    FindingError
+        There is such a verdict.
+    """
+    from reportgen.verdict_tables import failures, wanted_failures
+
+    if found := failures(rows, wanted_failures(fail_on)):
+        raise FindingError("; ".join(found))
+
+
+def check_wanted(fail_on: str) -> None:
+    """Refuse a word of ``--fail-on`` that is no verdict (InputError)."""
+    if fail_on:
+        from reportgen.verdict_tables import wanted_failures
+
+        wanted_failures(fail_on)
+
+
+def check_attempt(path: Path, fail_on: str) -> None:
+    """As :func:`check_verdicts`, of the attempt in a folder."""
+    from reportgen.opened import open_record, verdict_rows
+
+    opened = open_record(path)
+    if opened.attempts[0].manifest.counts.batches:
+        check_verdicts(verdict_rows(opened.result), fail_on)

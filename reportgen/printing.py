@@ -25,6 +25,11 @@ def show_text(renderable: object) -> None:
     console().print(renderable, markup=False)
 
 
+def print_text(text: str) -> None:
+    """Print text as it is, for other programs and places."""
+    print(text, end="")
+
+
 def print_json(value: object) -> None:
     """Print something for programs."""
     import msgspec
