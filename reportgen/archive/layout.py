@@ -20,6 +20,7 @@ BINARIES = "binaries"
 SUMS = "SHA256SUMS"
 FIXTURES = "fixtures.json"
 COUNTERS = "counters.parquet"
+CODE = "code.json"
 
 HEADER = "header.json"
 JOURNAL = "journal.jsonl"

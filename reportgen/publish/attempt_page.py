@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 from reportgen.archive.counting import refusal_sentences
 from reportgen.model.record import Status
-from reportgen.publish import attempt_tables, counter_tables, derivations, lookup, record_files, tables, wording
+from reportgen.publish import (
+    attempt_tables,
+    code_tables,
+    counter_tables,
+    derivations,
+    lookup,
+    record_files,
+    tables,
+    wording,
+)
 from reportgen.publish.attempt_tables import status_cell
 from reportgen.publish.context import (
     AttemptPage,
@@ -73,6 +82,7 @@ def build(attempt: AttemptView, frame: Frame, record: RecordView | None, library
         notes=attempt_tables.notes(attempt),
         events=attempt_tables.events(attempt),
         files=attempt_tables.files(attempt),
+        code=code_tables.of_attempt(attempt),
         counters=counter_tables.table(attempt, ""),
         counters_file=Link(counter_tables.CSV, counter_tables.CSV) if attempt.counters else None,
     )

@@ -289,6 +289,7 @@ class AttemptPage:
     notes: Table
     events: Table
     files: Table
+    code: Table
     counters: Table
     counters_file: Link | None
 

@@ -58,6 +58,7 @@ def view(attempt: Attempt, address: str, published: str) -> AttemptView:
         moved_bytes=attempt.moved_bytes,
         counters=counted,
         rotations=rotations(counted, attempt.plan, attempt.moved_bytes),
+        code=attempt.code,
     )
 
 

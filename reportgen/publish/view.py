@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
+from reportgen.model.code import CodeFacts
 from reportgen.model.counters import CounterLine, Rotation
 from reportgen.model.plan import Plan
 from reportgen.model.record import Event, Manifest, Note, Status
@@ -66,7 +67,7 @@ class AttemptView(msgspec.Struct, frozen=True):
     ``published`` is the folder of the site that holds its archived ``files``; ``modes`` count by mode and harness, and
     ``modes_said`` says what verdicts rest on where there are several. ``moved_bytes`` are, by fixture, those that one launch
     must move at least, as the experiment counts them. ``counters`` are those of a profile attempt, ``rotations`` what they say of its
-    fixtures that are called rotating.
+    fixtures that are called rotating. ``code`` holds, by arm, what was counted in its machine code.
     """
 
     address: str
@@ -88,6 +89,7 @@ class AttemptView(msgspec.Struct, frozen=True):
     moved_bytes: dict[str, int] = {}
     counters: list[CounterLine] = []
     rotations: list[Rotation] = []
+    code: dict[str, CodeFacts] = {}
 
 
 class RecordView(msgspec.Struct, frozen=True):
