@@ -89,26 +89,30 @@ def _gate_cells(gate: GateResult, unit: str) -> tuple[Cell, ...]:
 def savings(record: RecordView, piece: Slice, unit: str = "", only: str = "") -> Table:
     """Show what every arm of the gates ``every_fixture`` (or of ``only`` one) saves on every fixture; the deciding one is marked."""
     found = [gate for gate in _asked(record, piece) if gate.cells and only in ("", gate.name)]
-    rows = [_saving(gate, place, unit) for gate in found for place in range(len(gate.cells))]
-    columns = ("fixture", "saved", "low", "high", "device", "")
+    several = len({cell.device for gate in found for cell in gate.cells}) > 1
+    rows = [_saving(gate, place, unit, several=several) for gate in found for place in range(len(gate.cells))]
+    figures = ("saved", "low", "high")
     return Table(
         caption=f"Savings by fixture: {wording.slice_name(piece.name)}",
-        stub="Gate and arm",
-        columns=tuple(Column(text, figure=text in ("saved", "low", "high")) for text in columns),
+        stub="Arm",
+        columns=tuple(
+            Column(text, figure=text in figures) for text in ("fixture", *figures, *(["device"] if several else []))
+        ),
         rows=tuple(rows),
-        note="Median over processes and the ends of its order-statistic interval. The gate holds every fixture's low end against "
-        "what was asked; the fixture that decides is marked.",
+        note="Median over processes and the ends of its order-statistic interval. A gate holds every low end against what it asks; "
+        "the fixture that decides says so.",
     )
 
 
-def _saving(gate: GateResult, place: int, unit: str) -> Row:
+def _saving(gate: GateResult, place: int, unit: str, *, several: bool) -> Row:
     cell = gate.cells[place]
     decides = (cell.fixture, cell.device) == (gate.fixture, gate.device)
-    amounts = (_amount(gate, value, unit) for value in (cell.estimate, cell.low, cell.high))
-    outcome = word(f"decides: {wording.GATES[gate.outcome]}" if decides else "", tone="outcome" if decides else "")
+    amounts = [_amount(gate, value, unit) for value in (cell.estimate, cell.low, cell.high)]
+    fixture = wording.within(cell.fixture, gate.slice)
+    said = f"decides: {wording.GATES[gate.outcome]}" if decides else ""
     return Row(
-        word(gate.name, note=gate.arm),
-        (code(wording.within(cell.fixture, gate.slice)), *amounts, code(cell.device), outcome),
+        word(gate.arm, note=gate.name),
+        (word(fixture, note=said), *amounts, *([code(cell.device)] if several else [])),
         first=place == 0,
         anchor=f"s-{gate_anchor(gate)}" if place == 0 else "",
     )
