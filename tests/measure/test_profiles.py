@@ -285,12 +285,11 @@ def test_pages_show_the_counters_and_hold_claims_to_them(measured: Lab, monkeypa
 
     install(measured, monkeypatch, share=0.5)
     profiled(measured, arms=("idea",))
-    problems = [str(one) for one in build(measured.project, out, strict=True).problems]
+    warnings = [str(one) for one in build(measured.project, out, strict=False).warnings]
     false = "n=64,cache=rotating of doubling@"
     assert 2 == sum(
-        one.startswith("site/index.md:") and false in one and "may not be called rotating" in one for one in problems
+        one.startswith("site/index.md:") and false in one and "may not be called rotating" in one for one in warnings
     )
-    build(measured.project, out, strict=False)
     assert "is called rotating and is not: arm idea moved 1,024 of 2,048 bytes" in record.read_text()
 
 
