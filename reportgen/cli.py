@@ -192,6 +192,7 @@ def show(
 
 
 app.command("import")(lab_commands.import_files)
+app.command("init")(lab_commands.init)
 
 
 @app.command()

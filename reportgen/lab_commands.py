@@ -9,11 +9,32 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reportgen import options as opt
-from reportgen.errors import FindingError
+from reportgen.errors import FindingError, InputError
 from reportgen.printing import print_json, print_text, show_text
 
 if TYPE_CHECKING:
     from reportgen.archive.load import Attempt
+
+
+def init(  # noqa: PLR0913 - each is an option of the command line
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="New or empty.")],
+    *,
+    native: Annotated[bool, typer.Option("--native", help="C on this machine's processor (the default).")] = False,
+    cuda: Annotated[bool, typer.Option("--cuda", help="CUDA C++ on an NVIDIA GPU.")] = False,
+    command: Annotated[bool, typer.Option("--command", help="A program of your own.")] = False,
+    import_: Annotated[bool, typer.Option("--import", help="Result files of another harness.")] = False,
+    gate: Annotated[bool, typer.Option("--gate", help="As --native, with a rule that decides.")] = False,
+) -> None:
+    """Write a small lab into DIR that builds at once, with comments where your own kernel goes."""
+    from reportgen.starting import start
+
+    asked = {"native": native, "cuda": cuda, "command": command, "import": import_, "gate": gate}
+    kinds = [kind for kind, wanted in asked.items() if wanted] or ["native"]
+    if len(kinds) > 1:
+        raise InputError(f"--{kinds[0]} and --{kinds[1]} are two kinds of lab", remedy="name one")
+    files = start(directory, kinds[0])
+    lines = [f"{path}" for path in files]
+    show_text("\n".join([*lines, "", f"next: cd {directory}, then read README.md"]))
 
 
 def import_files(  # noqa: PLR0913 - each is an option of the command line
