@@ -5,7 +5,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 COMPILE := $(UV) pip compile --universal --generate-hashes --python-version 3.11 --no-header --no-annotate --quiet pyproject.toml
 
-.PHONY: site test check serve lock bench clean
+.PHONY: site test check serve lock bench corpus clean
 
 .venv/.site: lock/site.txt pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -40,6 +40,10 @@ lock:
 
 bench: .venv/.dev
 	for program in benchmarks/*.py; do echo "== $$program"; $(BIN)/python $$program || exit 1; done
+
+# A folder of other harnesses' files with the right result of each in expected.json: make corpus DIR=...
+corpus: .venv/.dev
+	$(BIN)/python -m tests.importing.corpus "$(DIR)"
 
 clean:
 	rm -rf public .cache .venv

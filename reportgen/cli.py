@@ -6,12 +6,14 @@ import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
+from reportgen import lab_commands
 from reportgen import options as opt
 from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, ReportgenError
+from reportgen.printing import console, exit_with, print_json, show_text
 
 if TYPE_CHECKING:
     from reportgen.measure.devices import Ended
@@ -30,7 +32,6 @@ app = typer.Typer(
 )
 
 Here = Path()
-_WIDTH_IN_FILES = 140
 
 
 @app.command()
@@ -51,7 +52,7 @@ def plan(
     made = plan_of(opened, name, backend or None)
     if declare:
         write_declaration(opened.kernels, made.files, declare)
-    _print_json(machine.plan(made)) if json else _print(terminal.plan(made))
+    print_json(machine.plan(made)) if json else show_text(terminal.plan(made))
 
 
 @app.command()
@@ -68,6 +69,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     arms: opt.Arms = "",
     resume: opt.Resume = "",
     provenance: opt.Provenance = None,
+    fail_on: opt.FailOn = "",
     project: opt.ProjectDir = Here,
     json: opt.Json = False,
 ) -> None:
@@ -80,6 +82,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     said = RunOptions(backend=backend or None, device=device or None, resume=resume or None, provenance=provenance)
     options, tools = asked_of(replace(said, quick=quick, profile=profile), sanitize, where or [], arms)
     opened = _open(project)
+    lab_commands.check_wanted(fail_on)  # before anything is measured
     if scheduler:
         _sum_up(_dispatched(opened, name, options, scheduler), json=json)
     share = spread(opened, name, options, tools, lambda line: print(line, file=sys.stderr))
@@ -99,7 +102,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
         outcome = run(opened, name, options, watch, guard)
     if share:
         share.report(machine.outcome(outcome))
-    _finish(outcome, json=json, quiet=share is not None)
+    _finish(outcome, json=json, quiet=share is not None, fail_on=fail_on)
 
 
 @app.command()
@@ -114,7 +117,7 @@ def recover(
     from reportgen.measure.recovery import recover
 
     found = recover(_open(project), frozenset(reopen or []))
-    _print_json(machine.recovery(found)) if json else _print(terminal.recovery(found))
+    print_json(machine.recovery(found)) if json else show_text(terminal.recovery(found))
     for one in found:
         if not one.mended:
             print(f"reportgen: {one.sentence}", file=sys.stderr)
@@ -133,8 +136,8 @@ def attempts(
     from reportgen.archive.load import scan_attempts
 
     found, faults = scan_attempts(_open(project).runs, name or None)
-    _print_json(machine.attempts(found)) if json else _print(terminal.attempts(found))
-    _exit_with(faults)
+    print_json(machine.attempts(found)) if json else show_text(terminal.attempts(found))
+    exit_with(faults)
 
 
 @app.command()
@@ -149,34 +152,47 @@ def exclude(
     from reportgen.archive.notes import exclude as append_exclusion
 
     append_exclusion(find_attempt(_open(project).runs, attempt), reason)
-    _print(f"{attempt} is excluded: {reason}")
+    show_text(f"{attempt} is excluded: {reason}")
 
 
 @app.command()
 def show(
     name: opt.Shown,
     *,
+    form: opt.Format = "",
+    fail_on: opt.FailOn = "",
     project: opt.ProjectDir = Here,
     json: opt.Json = False,
 ) -> None:
     """Print the verdicts of NAME's record, or of a single attempt."""
     from reportgen import machine, terminal
-    from reportgen.archive.select import find_shown
+    from reportgen.archive.select import find_imported, find_shown
+    from reportgen.opened import verdict_rows
     from reportgen.scoring import score_attempts, stages_in
 
     runs = _open(project).runs
+    if imported := find_imported(runs, name):
+        lab_commands.show_imported(imported, form=form, fail_on=fail_on, json=json)
+        return
     shown, beside, faults = find_shown(runs, name)
     if not shown:
-        _print_json(machine.attempts(beside)[0]) if json else _print(terminal.looked_at(beside))
+        print_json(machine.attempts(beside)[0]) if json else show_text(terminal.looked_at(beside))
         return
     result = score_attempts(shown[0].plan, shown, stages_in(shown[0].plan, runs))
-    if json:
-        _print_json(machine.result(result) | machine.looked_at(beside))
+    if json or form == "json":
+        print_json(machine.result(result) | machine.looked_at(beside))
+    elif form:
+        lab_commands.show_rows(verdict_rows(result), form, f"{result.experiment}, plan {result.plan[:6]}")
     else:
-        _print(terminal.result(result, shown))
+        show_text(terminal.result(result, shown))
         if beside:
-            _print(terminal.looked_at(beside))
-    _exit_with(faults)
+            show_text(terminal.looked_at(beside))
+    lab_commands.check_verdicts(verdict_rows(result), fail_on)
+    exit_with(faults)
+
+
+app.command("import")(lab_commands.import_files)
+app.command("init")(lab_commands.init)
 
 
 @app.command()
@@ -190,7 +206,7 @@ def diff(before: str, after: str, *, project: opt.ProjectDir = Here, json: opt.J
 
     runs = _open(project).runs
     found = difference(side_of(runs, before), side_of(runs, after))
-    _print_json(msgspec.to_builtins(found)) if json else _print(terminal.difference(found))
+    print_json(msgspec.to_builtins(found)) if json else show_text(terminal.difference(found))
 
 
 @app.command()
@@ -207,7 +223,7 @@ def build(
 
     opened = _open(project)
     report = build(opened, out or opened.root / "public", strict=strict)
-    _print_json(machine.build(report)) if json else _print(terminal.build(report))
+    print_json(machine.build(report)) if json else show_text(terminal.build(report))
     raise typer.Exit(EXIT_FINDING if report.failed else 0)
 
 
@@ -218,7 +234,7 @@ def check(*, project: opt.ProjectDir = Here, json: opt.Json = False) -> None:
     from reportgen.publish.check import check
 
     report = check(_open(project))
-    _print_json(machine.build(report)) if json else _print(terminal.build(report))
+    print_json(machine.build(report)) if json else show_text(terminal.build(report))
     raise typer.Exit(EXIT_FINDING if report.failed else 0)
 
 
@@ -231,7 +247,7 @@ def serve(
     """Serve the site on loopback and rebuild it when a file changes."""
     from reportgen.publish.serve import serve
 
-    serve(_open(project), port, _print)
+    serve(_open(project), port, show_text)
 
 
 @app.command()
@@ -242,10 +258,10 @@ def verify(paths: opt.Paths, *, json: opt.Json = False) -> None:
 
     reports = {str(path): verify_path(path) for path in paths}
     if json:
-        _print_json([{"path": path, **machine.verification(report)} for path, report in reports.items()])
+        print_json([{"path": path, **machine.verification(report)} for path, report in reports.items()])
     else:
         for report in reports.values():
-            _print(terminal.verification(report))
+            show_text(terminal.verification(report))
     raise typer.Exit(EXIT_FINDING if any(report.findings for report in reports.values()) else 0)
 
 
@@ -256,7 +272,7 @@ def merge(paths: opt.Paths, *, project: opt.ProjectDir = Here, json: opt.Json = 
     from reportgen.publish.merging import REFUSED, merge
 
     found = merge(_open(project).runs, paths)
-    _print_json(machine.merged(found)) if json else _print(terminal.merged(found))
+    print_json(machine.merged(found)) if json else show_text(terminal.merged(found))
     raise typer.Exit(EXIT_FINDING if any(one.outcome == REFUSED for one in found) else 0)
 
 
@@ -265,7 +281,7 @@ def upgrade(path: Path) -> None:
     """Bring an archive of an older format up to date, beside the original."""
     from reportgen.archive.upgrade import upgrade
 
-    _print(upgrade(path))
+    show_text(upgrade(path))
 
 
 @app.command()
@@ -275,7 +291,7 @@ def doctor(*, project: opt.ProjectDir = Here, json: opt.Json = False) -> None:
     from reportgen.measure.doctor import examine
 
     findings = examine(_open(project).runs)
-    _print_json(machine.doctor(findings)) if json else _print(terminal.doctor(findings))
+    print_json(machine.doctor(findings)) if json else show_text(terminal.doctor(findings))
 
 
 def main() -> NoReturn:
@@ -306,24 +322,19 @@ def _fail(line: str, status: int) -> NoReturn:
     sys.exit(status)
 
 
-def _exit_with(faults: list[ReportgenError]) -> NoReturn:
-    """Name every damaged attempt; what was sound has been printed."""
-    for fault in faults:
-        print(f"reportgen: {fault.one_line()}", file=sys.stderr)
-    raise typer.Exit(EXIT_FINDING if faults else 0)
-
-
-def _finish(outcome: RunOutcome, *, json: bool, quiet: bool) -> NoReturn:
-    """Print how a run ended (no JSON where ``quiet``: another process prints it), and exit."""
+def _finish(outcome: RunOutcome, *, json: bool, quiet: bool, fail_on: str) -> NoReturn:
+    """Print how a run ended (no JSON where ``quiet``: another process prints it), and exit; with 1 for a verdict of ``fail_on``."""
     from reportgen import machine, terminal
 
     if json and not quiet:
-        _print_json(machine.outcome(outcome))
+        print_json(machine.outcome(outcome))
     elif not json:
         for part in terminal.finished(outcome):
-            _print(part)
+            show_text(part)
         if outcome.sentence:
             print(f"reportgen: {outcome.sentence}", file=sys.stderr)
+    if fail_on and outcome.path and not outcome.exit_status:
+        lab_commands.check_attempt(outcome.path, fail_on)
     raise typer.Exit(outcome.exit_status)
 
 
@@ -338,7 +349,7 @@ def _sum_up(ended: list[Ended], *, json: bool) -> NoReturn:
     from reportgen import machine
 
     if json:
-        _print_json(machine.several(ended))
+        print_json(machine.several(ended))
     for one in ended:
         print(one.sentence, file=sys.stderr if json else sys.stdout)
     raise typer.Exit(max(one.exit_status for one in ended))
@@ -359,7 +370,7 @@ def _progress(opened: Project, name: str, options: RunOptions) -> Progress:
     from reportgen.measure.controller import plan_of
     from reportgen.scoring import interim
 
-    return terminal.Progress(_console(stderr=True), plan_of(opened, name, options.backend), interim)
+    return terminal.Progress(console(stderr=True), plan_of(opened, name, options.backend), interim)
 
 
 def _split(opened: Project, name: str) -> Guard | None:
@@ -374,20 +385,3 @@ def _split(opened: Project, name: str) -> Guard | None:
     for sentence in side.sentences:
         print(f"reportgen: {sentence}", file=sys.stderr)
     raise typer.Exit(side.exit_status)
-
-
-def _console(*, stderr: bool = False) -> Any:
-    from rich.console import Console
-
-    console = Console(stderr=stderr, highlight=False)
-    return console if console.is_terminal else Console(stderr=stderr, highlight=False, width=_WIDTH_IN_FILES)
-
-
-def _print(renderable: object) -> None:
-    _console().print(renderable, markup=False)
-
-
-def _print_json(value: object) -> None:
-    import msgspec
-
-    print(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())

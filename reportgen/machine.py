@@ -13,7 +13,8 @@ from reportgen.measure.harness_turns import cells_of
 from reportgen.measure.series import peer_repetitions
 from reportgen.model.experiment import Role
 from reportgen.model.plan import Plan
-from reportgen.model.result import ComparisonResult, Result
+from reportgen.model.result import Result
+from reportgen.opened import verdict_rows
 
 if TYPE_CHECKING:
     from reportgen.archive.load import Attempt
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from reportgen.publish.merging import Merged
     from reportgen.publish.verification import VerificationReport
 
-_COMPARISON = ("arm", "baseline", "slice", "headline", "estimate", "low", "high", "verdict", "reason")
 _GATE = (
     "name", "kind", "slice", "arm", "threshold", "estimate", "end", "outcome", "fixture", "frozen_at",
     "began_at", "younger", "exploratory",
@@ -81,6 +81,7 @@ def attempts(found: Sequence[Attempt]) -> list[dict[str, Any]]:
             "checks": attempt.manifest.counts.checks,
             "path": str(attempt.path),
             "standing": standing(formed, attempt.id),
+            "imported": attempt.manifest.imported and [one.format for one in attempt.manifest.imported.sources],
             "sanitizer": msgspec.to_builtins(attempt.manifest.sanitizer),
             "profile": msgspec.to_builtins(attempt.manifest.profile),
         }
@@ -90,15 +91,10 @@ def attempts(found: Sequence[Attempt]) -> list[dict[str, Any]]:
 
 def result(scored: Result) -> dict[str, Any]:
     """Comparisons, gates and noise of a record; null arms stand under ``noise``."""
-    promotions = {(one.arm, one.slice): one.outcome for one in scored.promotions}
     return {
         "experiment": scored.experiment,
         "plan": scored.plan,
-        "comparisons": [
-            {**_pick(one, _COMPARISON), "promotion": _promotion(one, promotions)}
-            for one in scored.comparisons
-            if one.role != "null"
-        ],
+        "comparisons": verdict_rows(scored),
         "gates": [_pick(gate, _GATE) for gate in scored.gates],
         "noise": [_pick(noise, _NOISE) for noise in scored.noise],
         **_study(scored),
@@ -164,10 +160,6 @@ def merged(found: Sequence[Merged]) -> list[dict[str, Any]]:
 def doctor(findings: Sequence[Finding]) -> list[dict[str, Any]]:
     """One row an examined thing."""
     return [asdict(finding) for finding in findings]
-
-
-def _promotion(one: ComparisonResult, promotions: dict[tuple[str, str], Any]) -> Any:
-    return promotions.get((one.arm, one.slice))
 
 
 def _pick(noun: msgspec.Struct, names: Sequence[str]) -> dict[str, Any]:

@@ -40,3 +40,13 @@ Reason = Annotated[str, typer.Option(help="Why it must not count; shown wherever
 Out = Annotated[Path | None, typer.Option(help="Where the site goes; public/ by default.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Fail on any warning.")]
 Port = Annotated[int, typer.Option(help="On loopback.")]
+
+Format = Annotated[
+    str, typer.Option("--format", metavar="FORM", help="markdown, latex, csv or json instead of a table.")
+]
+FailOn = Annotated[
+    str,
+    typer.Option(
+        "--fail-on", metavar="VERDICTS", help="End with 1 where a verdict is one of these, as slower,invalid."
+    ),
+]

@@ -143,6 +143,13 @@ def _of_attempts(samples: Samples, scratch: Path) -> list[Reader]:
             parquet_holds,
             lambda deep: read_attempt(sealed, deep=deep, tables=True),
         ),
+        (
+            "counters.parquet",
+            layout.artifacts_dir(sealed) / layout.COUNTERS,
+            mutations.parquet,
+            parquet_holds,
+            lambda deep: read_attempt(sealed, deep=deep, tables=True),
+        ),
     )
     return [_in_place(*kind) for kind in kinds]
 
@@ -195,6 +202,7 @@ def read_attempt(folder: Path, *, deep: bool, tables: bool = False) -> None:
     if tables:
         for name, file in (("batches", layout.BATCHES), ("checks", layout.CHECKS)):
             read_table(name, folder / file) if attempt.sealed else read_whole(attempt)
+        _ = attempt.counters
     if deep:
         verify_path(folder)
         read_whole(attempt)

@@ -23,7 +23,7 @@ from benchmarks.fuzz.samples import make_samples
 
 SHARES = {
     "journal.jsonl": 12, "header.json": 10, "manifest.json": 12, "plan.toml": 6, "repetitions.jsonl": 8, "events.jsonl": 7,
-    "notes.jsonl": 7, "SHA256SUMS": 6, "batches.parquet": 4, "checks.parquet": 4, "experiment.toml": 5, "reportgen.toml": 5,
+    "notes.jsonl": 7, "SHA256SUMS": 6, "batches.parquet": 3, "checks.parquet": 3, "counters.parquet": 3, "experiment.toml": 5, "reportgen.toml": 5,
     "batches.csv": 3, "checks.csv": 2, "results.json": 2, "manifest.json of a record": 2, "plan.toml of a record": 1, "record.zip": 4,
 }  # fmt: skip
 METHODS = {"atheris": 0.9, "hypothesis": 0.1}

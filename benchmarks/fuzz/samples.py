@@ -10,7 +10,10 @@ from reportgen.archive import layout
 from reportgen.archive.encoding import encode_toml
 from reportgen.archive.load import list_attempts
 from reportgen.archive.notes import add_erratum
+from reportgen.archive.rows import to_parquet, to_table
 from reportgen.archive.select import find_record
+from reportgen.archive.sums import sums_of
+from reportgen.model.columns import COUNTERS
 from reportgen.model.experiment import Arm, Experiment, Gate, GateKind, Harness, Role
 from reportgen.publish.downloads import write_record
 from reportgen.scoring import score
@@ -53,6 +56,7 @@ def make_samples(root: Path) -> Samples:
     plan = make_plan(_experiment())
     runs = root / "runs"
     sealed = sealed_attempt(runs, plan=plan, repetitions=6, left_out={2: "throttled"}).path
+    _count(sealed)
     record = find_record(list_attempts(runs), NAME)
     write_record(record, score(record), root / "record")
     add_erratum(sealed, "the fan was loud")
@@ -62,6 +66,15 @@ def make_samples(root: Path) -> Samples:
     (lab / "kernels" / NAME / "experiment.toml").write_bytes(encode_toml(_experiment()))
     (lab / "reportgen.toml").write_bytes(SETTINGS)
     return Samples.under(root)
+
+
+def _count(sealed: Path) -> None:
+    """Add what a profiler counted, and its line among the sums."""
+    numbers = {column.name: 1 for column in COUNTERS if column.nullable}
+    place = {"fixture": "rows=256,cache=same-set", "arm": "candidate", "kernel": "candidate", "call": 1}
+    rows = [place | {"launch": launch} | numbers for launch in range(4)]
+    (layout.artifacts_dir(sealed) / layout.COUNTERS).write_bytes(to_parquet(to_table("counters", rows)))
+    (sealed / layout.SUMS).write_bytes(sums_of(sealed))
 
 
 def notes_of(samples: Samples) -> Path:

@@ -1,102 +1,129 @@
-// From tiles to a split, from splits to partitions and the output.
+// From quarters of a block to a split, from the splits of a head to partitions and the output.
 
 #pragma once
 
-#include "attention_common.cuh"
+#include "attention_tile.cuh"
 
-static __device__ __forceinline__ void add_scaled(float4 &to, float factor, const float4 &from)
+// Two columns' maxima over the block.
+static __device__ __forceinline__ float2 block_maxima(const shared_state &shared, int t)
 {
-    to.x = __fmaf_rn(factor, from.x, to.x);
-    to.y = __fmaf_rn(factor, from.y, to.y);
-    to.z = __fmaf_rn(factor, from.z, to.z);
-    to.w = __fmaf_rn(factor, from.w, to.w);
+    float2 most = make_float2(NO_MAXIMUM, NO_MAXIMUM);
+#pragma unroll
+    for (int w = 0; w < WARPS; w++) {
+        const float2 one = *(const float2 *)&shared.maxima[w][2 * t];
+        most.x = fmaxf(most.x, one.x);
+        most.y = fmaxf(most.y, one.y);
+    }
+    return most;
 }
 
-// A warp for a column: the block's tiles become one split's values, maximum and sum.
-template <int COLUMNS>
-static __device__ __forceinline__ void merge_tiles(const attention_task &task, int column, const unsigned char *tiles, const float2 *scalars)
+// Where a head's block `to` finds what `from` has for it: values, and maximum and sum.
+static __device__ __forceinline__ unsigned *values_from(const attention_task &task, int to, int from)
 {
-    const int lane = threadIdx.x % 32;
-    const float2 own = lane % WARPS < task.tiles ? scalars[lane % WARPS * COLUMNS + column] : make_float2(NO_MAXIMUM, 0.0f);
-    float4 values[WARPS];
+    return task.mail + ((blockIdx.y * SPLITS + to) * SPLITS + from) * MOST_VALUES;
+}
+
+static __device__ __forceinline__ uint2 *scalars_from(const attention_task &task, int to, int from)
+{
+    return (uint2 *)(task.mail + KV_HEADS * SPLITS * SPLITS * MOST_VALUES) + (blockIdx.y * SPLITS + to) * SPLITS + from;
+}
+
+// A warp for a column: the quarters become one split's values, maximum and sum, which go to the blocks that finish them. USED columns
+// of 128 values are shared by 16 blocks: block r finishes column r % USED, from value r / USED * 8 * USED on.
+template <int USED> static __device__ __forceinline__ void post_split(const attention_task &task, const shared_state &shared, int column)
+{
+    constexpr int VALUES = 8 * USED, BLOCKS = SPLITS / USED;
+    const int lane = threadIdx.x % 32, from = blockIdx.x, first = 4 * lane;
+    float4 part[QUARTERS];
 #pragma unroll
-    for (int t = 0; t < WARPS; t++) {
-        values[t] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        if (t < task.tiles)
-            values[t] = ((const float4 *)(tiles + t * 2 * TILE_BYTES))[column * 32 + lane];
-    }
-    const float maximum = warp_maximum(own.x);
-#if EXP_BROADCAST
-    const float mine = exp2_fast(__fsub_rn(own.x, maximum));
-#endif
-    float sum = 0.0f;
-    float4 total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-#pragma unroll
-    for (int t = 0; t < WARPS; t++) {
-#if EXP_BROADCAST
-        const float factor = __shfl_sync(EVERY_LANE, mine, t);
-#else
-        const float factor = exp2_fast(__fsub_rn(__shfl_sync(EVERY_LANE, own.x, t), maximum));
-#endif
-        sum = __fmaf_rn(factor, __shfl_sync(EVERY_LANE, own.y, t), sum);
-        add_scaled(total, factor, values[t]);
-    }
-    const int place = (blockIdx.y * gridDim.x + blockIdx.x) * COLUMNS + column;
-    __stcg(&task.split_values[place * 32 + lane], total);
+    for (int i = 0; i < QUARTERS; i++)
+        part[i] = *(const float4 *)&shared.values[i][column][first];
+    const float4 total = make_float4(__fadd_rn(__fadd_rn(part[0].x, part[1].x), __fadd_rn(part[2].x, part[3].x)),
+                                     __fadd_rn(__fadd_rn(part[0].y, part[1].y), __fadd_rn(part[2].y, part[3].y)),
+                                     __fadd_rn(__fadd_rn(part[0].z, part[1].z), __fadd_rn(part[2].z, part[3].z)),
+                                     __fadd_rn(__fadd_rn(part[0].w, part[1].w), __fadd_rn(part[2].w, part[3].w)));
+    post((float4 *)(values_from(task, column + USED * (first / VALUES), from) + first % VALUES), total);
+    const float maximum = lane_maximum<1, 8>(shared.maxima[lane % WARPS][column]);
+    const float sum = lane_sum<1, 8>(shared.sums[lane % WARPS][column]);
+    const uint2 scalars = make_uint2(__float_as_uint(maximum), __float_as_uint(sum));
+#if ROOT_REDUCTIONS
     if (lane == 0)
-        __stcg(&task.split_scalars[place], make_float2(maximum, sum));
-}
-
-// Whether this warp is the last to bring a split of its column: then it sees what all others wrote. The ticket starts again at 0.
-static __device__ __forceinline__ bool last_of_column(const attention_task &task, int column)
-{
-    unsigned *tickets = task.tickets + (blockIdx.y * MOST_COLUMNS + column) * TICKET_WORDS, ticket = 0;
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) {
-        asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(ticket) : "l"(tickets) : "memory");
-        if (ticket == gridDim.x - 1)
-            *tickets = 0;
-    }
-    return __shfl_sync(EVERY_LANE, ticket, 0) == gridDim.x - 1;
-}
-
-// The last warp of a column, four values a lane: splits become partitions, partitions the output. There are
-// 16 places for splits; those that stay empty count with a factor of 0.
-template <int COLUMNS, int PARTITIONS> static __device__ __forceinline__ void merge_splits(const attention_task &task, int column)
-{
-    constexpr int PLACES = MOST_SPLITS / PARTITIONS;
-    const int lane = threadIdx.x % 32, splits = gridDim.x, each = splits / PARTITIONS;
-    const int row = column / GROUP * HEADS + blockIdx.y * GROUP + column % GROUP, rows = COLUMNS / GROUP * HEADS;
-    const int first = blockIdx.y * splits * COLUMNS + column;
-    const int value = lane % 16 * 2 + lane / 16;
-    float2 own = make_float2(NO_MAXIMUM, 0.0f);
-    if (lane % PLACES < each)
-        own = __ldcg(&task.split_scalars[first + (lane % MOST_SPLITS / PLACES * each + lane % PLACES) * COLUMNS]);
-    float4 values[MOST_SPLITS];
 #pragma unroll
-    for (int s = 0; s < MOST_SPLITS; s++) {
-        values[s] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        if (s % PLACES < each)
-            values[s] = __ldcg(&task.split_values[(first + (s / PLACES * each + s % PLACES) * COLUMNS) * 32 + lane]);
+        for (int i = 0; i < BLOCKS; i++)
+            post(scalars_from(task, column + USED * i, from), scalars);
+#else
+    if (lane < BLOCKS)
+        post(scalars_from(task, column + USED * lane, from), scalars);
+#endif
+}
+
+template <int EACH> struct values_of {
+    float x[EACH];
+};
+
+template <int EACH> static __device__ __forceinline__ void store(float *to, const values_of<EACH> &from)
+{
+    if (EACH == 2)
+        *(float2 *)to = make_float2(from.x[0], from.x[EACH - 1]);
+    else
+        *to = from.x[0];
+}
+
+// Wait for what every block of the head has for this one, a lane EACH values and one of the scalars, and leave the places EMPTY.
+template <int EACH> static __device__ __forceinline__ float2 collect(values_of<EACH> (&values)[SPLITS], const attention_task &task)
+{
+    const int lane = threadIdx.x % 32, to = blockIdx.x;
+    uint2 *scalars = scalars_from(task, to, lane % SPLITS), own, pair[SPLITS];
+    bool missing;
+    do {
+        own = peek(scalars);
+        missing = own.x == EMPTY || own.y == EMPTY;
+#pragma unroll
+        for (int s = 0; s < SPLITS; s++) {
+            // With one value a lane, two lanes look at a pair.
+            pair[s] = peek((const uint2 *)values_from(task, to, s) + lane * EACH / 2);
+            missing |= pair[s].x == EMPTY || pair[s].y == EMPTY;
+        }
+    } while (__any_sync(EVERY_LANE, missing));
+    const uint2 nothing = make_uint2(EMPTY, EMPTY);
+    if (lane < SPLITS)
+        post(scalars, nothing);
+#pragma unroll
+    for (int s = 0; s < SPLITS; s++) {
+        values[s].x[0] = __uint_as_float(EACH == 2 || lane % 2 == 0 ? pair[s].x : pair[s].y);
+        values[s].x[EACH - 1] = EACH == 2 ? __uint_as_float(pair[s].y) : values[s].x[0];
+        if (EACH == 2 || lane % 2 == 0)
+            post((uint2 *)values_from(task, to, s) + lane * EACH / 2, nothing);
     }
+    return make_float2(__uint_as_float(own.x), __uint_as_float(own.y));
+}
+
+// One warp of a block: splits become partitions, partitions the output, for the values that this block finishes.
+template <int USED, int PARTITIONS> static __device__ __forceinline__ void merge_splits(const attention_task &task)
+{
+    constexpr int PLACES = SPLITS / PARTITIONS, VALUES = 8 * USED, EACH = VALUES / 32;
+    const int lane = threadIdx.x % 32, block = blockIdx.x, column = block % USED, value = block / USED * VALUES + lane * EACH;
+    const int row = column / GROUP * HEADS + blockIdx.y * GROUP + column % GROUP, rows = USED / GROUP * HEADS;
+    values_of<EACH> values[SPLITS];
+    const float2 own = collect<EACH>(values, task);
     float of_partition = own.x;
 #pragma unroll
     for (int step = 1; step < PLACES; step *= 2)
         of_partition = fmaxf(of_partition, __shfl_xor_sync(EVERY_LANE, of_partition, step));
     float largest = of_partition;
 #pragma unroll
-    for (int step = PLACES; step < MOST_SPLITS; step *= 2)
+    for (int step = PLACES; step < SPLITS; step *= 2)
         largest = fmaxf(largest, __shfl_xor_sync(EVERY_LANE, largest, step));
 #if EXP_BROADCAST
     const float own_factor = exp2_fast(__fsub_rn(own.x, of_partition)), own_weight = exp2_fast(__fsub_rn(of_partition, largest));
 #endif
     float all = 0.0f;
-    float4 output = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    values_of<EACH> output = {};
 #pragma unroll
     for (int p = 0; p < PARTITIONS; p++) {
         const float maximum = __shfl_sync(EVERY_LANE, of_partition, p * PLACES);
         float sum = 0.0f;
-        float4 total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        values_of<EACH> total = {};
 #pragma unroll
         for (int s = p * PLACES; s < (p + 1) * PLACES; s++) {
 #if EXP_BROADCAST
@@ -105,12 +132,14 @@ template <int COLUMNS, int PARTITIONS> static __device__ __forceinline__ void me
             const float factor = exp2_fast(__fsub_rn(__shfl_sync(EVERY_LANE, own.x, s), maximum));
 #endif
             sum = __fmaf_rn(factor, __shfl_sync(EVERY_LANE, own.y, s), sum);
-            add_scaled(total, factor, values[s]);
+#pragma unroll
+            for (int i = 0; i < EACH; i++)
+                total.x[i] = __fmaf_rn(factor, values[s].x[i], total.x[i]);
         }
         const int place = p * rows + row;
         if (PARTITIONS > 1)
-            ((float4 *)task.accumulated)[place * 32 + value] = total;
-        if (lane == 0) {
+            store<EACH>(task.accumulated + (long long)place * WIDTH + value, total);
+        if (block < USED && lane == 0) {
             task.maxima[place] = __fmul_rn(maximum, LN_2);
             task.sums[place] = sum;
         }
@@ -120,9 +149,13 @@ template <int COLUMNS, int PARTITIONS> static __device__ __forceinline__ void me
         const float weight = exp2_fast(__fsub_rn(maximum, largest));
 #endif
         all = __fmaf_rn(weight, sum, all);
-        add_scaled(output, weight, total);
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            output.x[i] = __fmaf_rn(weight, total.x[i], output.x[i]);
     }
     const float inverse = __fdiv_rn(1.0f, all);
-    ((float4 *)task.out)[row * 32 + value] =
-        make_float4(output.x * inverse, output.y * inverse, output.z * inverse, output.w * inverse);
+#pragma unroll
+    for (int i = 0; i < EACH; i++)
+        output.x[i] = __fmul_rn(output.x[i], inverse);
+    store<EACH>(task.out + (long long)row * WIDTH + value, output);
 }

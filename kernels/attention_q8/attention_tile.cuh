@@ -1,231 +1,204 @@
-// A warp's tile of 32 rows: scores, weights, weighted values.
+// A warp's part of a block: scores and weights of its rows, then a quarter of the rows times one Q8_0 block of V.
 
 #pragma once
 
 #include "attention_common.cuh"
 
-// What a warp makes of its tile: for each column the maximum, the lane's share of the sum of weights and, unnormalised, eight
-// values of every second row.
-template <int COLUMNS> struct tile_state {
-    float maximum[COLUMNS], sum[COLUMNS];
-#if ATTENTION_HALF
-    __half2 values[COLUMNS][4];
-#else
-    float values[COLUMNS][8];
-#endif
+// What the warps of a block share. `codes` and `weights` lie as the matrix instructions take them.
+struct shared_state {
+    unsigned long long arrived[2 * WARPS];
+    __align__(16) unsigned codes[COLUMNS][PADDED_CODES];
+    __align__(16) float scales[COLUMNS][Q8_BLOCKS];
+    float maxima[WARPS][COLUMNS], sums[WARPS][COLUMNS];
+    uint4 weights[WARPS][32];
+    __align__(16) float values[QUARTERS][COLUMNS][PADDED_VALUES];
 };
+static_assert(sizeof(shared_state) <= 28 * 1024, "what experiment.py asks for beside the rows");
 
-// Quantise Q as the format does, a warp for a column: codes of 4 values a word [column][32], and scale * SCORE_SCALE [column][4].
-static __device__ __forceinline__ void quantise_q(const uint2 &raw, int column, unsigned *codes, float *scales)
+// In a block whose values begin in the middle of a word, the eighth word is made of the first and the last two values.
+static __device__ __forceinline__ unsigned eighth(bool last, unsigned first, unsigned word)
 {
-    const int lane = threadIdx.x % 32;
-    const float2 low = __half22float2(*(const __half2 *)&raw.x), high = __half22float2(*(const __half2 *)&raw.y);
+    return __byte_perm(first, word, last ? 0x5432u : 0x7654u);
+}
+
+// Quantise Q as the format does, a warp for a column: codes [column][block][word] in K's order of values, and scale * SCORE_SCALE.
+static __device__ __forceinline__ void quantise_q(const uint2 &raw, int column, shared_state &shared)
+{
+    const int lane = threadIdx.x % 32, b = lane / 8, pair = lane % 8 * 2;
+    const float2 low = __half22float2(halves(raw.x)), high = __half22float2(halves(raw.y));
     float most = fmaxf(fmaxf(fabsf(low.x), fabsf(low.y)), fmaxf(fabsf(high.x), fabsf(high.y)));
 #pragma unroll
     for (int step = 1; step < 8; step *= 2)
         most = fmaxf(most, __shfl_xor_sync(EVERY_LANE, most, step));
     const float inverse = most > 0.0f ? __fdiv_rn(127.0f, most) : 0.0f;
-    const int a = __float2int_rn(__fmul_rn(low.x, inverse)), b = __float2int_rn(__fmul_rn(low.y, inverse));
-    const int c = __float2int_rn(__fmul_rn(high.x, inverse)), d = __float2int_rn(__fmul_rn(high.y, inverse));
-    codes[column * 32 + lane] = (a & 255) | (b & 255) << 8 | (c & 255) << 16 | (unsigned)d << 24;
+    const int x = __float2int_rn(__fmul_rn(low.x, inverse)), y = __float2int_rn(__fmul_rn(low.y, inverse));
+    const int z = __float2int_rn(__fmul_rn(high.x, inverse)), w = __float2int_rn(__fmul_rn(high.y, inverse));
+    unsigned short *codes = (unsigned short *)&shared.codes[column][b * 8];
+    // Blocks 0 and 2 begin in the middle of a word: words of pairs (1, 2), (3, 4), ..., (13, 14), (0, 15).
+    const int first = b % 2 ? pair : pair == 0 ? 14 : pair - 1, second = b % 2 ? pair + 1 : pair == 14 ? 15 : pair;
+    codes[first] = (unsigned short)((x & 255) | (y & 255) << 8);
+    codes[second] = (unsigned short)((z & 255) | (w & 255) << 8);
     if (lane % 8 == 0)
-        scales[column * Q8_BLOCKS + lane / 8] = __fmul_rn(most, SCORE_SCALE / 127.0f);
+        shared.scales[column][b] = __fmul_rn(most, SCORE_SCALE / 127.0f);
 }
 
-template <int COLUMNS> struct lane_q {
-    unsigned codes[COLUMNS][8];
-    float scales[COLUMNS];
-};
-
-template <int COLUMNS> static __device__ __forceinline__ void load_q(lane_q<COLUMNS> &q, const unsigned *codes, const float *scales)
+// Scores of a warp's slices: a lane has those of rows 2 g and 2 g + 1 of each, columns 2 t and 2 t + 1 (g = lane / 4, t = lane % 4).
+template <int SLICES>
+static __device__ __forceinline__ void tile_scores(float (&scores)[SLICES][4], const unsigned char *k, const shared_state &shared)
 {
-    const int b = threadIdx.x % LANES_A_ROW;
+    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    unsigned codes[Q8_BLOCKS][2];
+    float scales[2][Q8_BLOCKS];
 #pragma unroll
-    for (int c = 0; c < COLUMNS; c++) {
-        *(uint4 *)&q.codes[c][0] = *(const uint4 *)&codes[c * 32 + b * 8];
-        *(uint4 *)&q.codes[c][4] = *(const uint4 *)&codes[c * 32 + b * 8 + 4];
-        q.scales[c] = scales[c * Q8_BLOCKS + b];
+    for (int b = 0; b < Q8_BLOCKS; b++)
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+            codes[b][i] = shared.codes[g][b * 8 + i * 4 + t];
+    *(float4 *)scales[0] = *(const float4 *)shared.scales[2 * t];
+    *(float4 *)scales[1] = *(const float4 *)shared.scales[2 * t + 1];
+#pragma unroll
+    for (int slice = 0; slice < SLICES; slice++) {
+        const unsigned *row[2];
+        row[0] = (const unsigned *)k + (slice * SLICE_ROWS + 2 * g) * ROW_WORDS;
+        row[1] = row[0] + ROW_WORDS;
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            scores[slice][i] = 0.0f;
+#pragma unroll
+        for (int b = 0; b < Q8_BLOCKS; b++) {
+            const int begin = b / 2 * 17, word = begin + (b % 2 ? 9 : 1) + t;
+            unsigned a[4];
+            float d[2];
+#pragma unroll
+            for (int r = 0; r < 2; r++) {
+                const unsigned edge = row[r][begin + (b % 2 ? 8 : 0)];
+                d[r] = b % 2 ? __high2float(halves(edge)) : __low2float(halves(edge));
+                a[r] = row[r][word];
+                a[2 + r] = b % 2 ? row[r][word + 4] : eighth(t == 3, edge, row[r][word + 4]);
+            }
+            int whole[4];
+            multiply(whole, a, codes[b]);
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                const float n = __fadd_rn(__int_as_float(whole[i]), -INTEGER_FLOAT);
+                scores[slice][i] = __fmaf_rn(__fmul_rn(n, scales[i % 2][b]), d[i / 2], scores[slice][i]);
+            }
+        }
     }
 }
 
-// Scores of a tile: on return the lane has those of row (lane % 4) * 8 + lane / 4.
-template <int COLUMNS>
-static __device__ __forceinline__ void tile_scores(float (&scores)[COLUMNS], const lane_q<COLUMNS> &q, const unsigned char *k, float *exchange)
-{
-    const int lane = threadIdx.x % 32, b = lane % LANES_A_ROW, group = lane / LANES_A_ROW;
-    const block_place place = place_of_block(b);
-#pragma unroll
-    for (int pass = 0; pass < PASSES; pass++) {
-        const uint2 *words = (const uint2 *)(k + (pass * PASS_ROWS + group) * ROW_BYTES + b * 32);
-        unsigned w[10];
-#pragma unroll
-        for (int i = 0; i < 5; i++)
-            *(uint2 *)&w[2 * i] = words[i];
-        const unsigned pair = __byte_perm(w[0], w[1], place.scale);
-        const float d = __low2float(*(const __half2 *)&pair);
-        int total[COLUMNS];
-#pragma unroll
-        for (int c = 0; c < COLUMNS; c++)
-            total[c] = INTEGER_BITS;
-#pragma unroll
-        for (int i = 0; i < 8; i++) {
-            const int four = (int)aligned(place, w[i], w[i + 1], i < 8 ? w[i + 2] : 0);
-#pragma unroll
-            for (int c = 0; c < COLUMNS; c++)
-                total[c] = __dp4a(four, (int)q.codes[c][i], total[c]);
-        }
-        float score[COLUMNS];
-#pragma unroll
-        for (int c = 0; c < COLUMNS; c++) {
-            const float whole = __fadd_rn(__int_as_float(total[c]), -INTEGER_FLOAT);
-            score[c] = group_sum<LANES_A_ROW>(__fmul_rn(whole, __fmul_rn(d, q.scales[c])));
-        }
-#if ROOT_REDUCTIONS
-        if (b == 0)
-#pragma unroll
-            for (int c = 0; c < COLUMNS; c += 4)
-                *(float4 *)&exchange[c / 4 * PADDED_SCORES + pass * (PASS_ROWS * 4 + 8) + group * 4] =
-                    make_float4(score[c], score[c + 1], score[c + 2], score[c + 3]);
-#else
-#pragma unroll
-        for (int c = 0; c < COLUMNS; c++)
-            scores[c] = b == pass ? score[c] : scores[c];
-#endif
-    }
-#if ROOT_REDUCTIONS
-    __syncwarp();
-#pragma unroll
-    for (int c = 0; c < COLUMNS; c += 4)
-        *(float4 *)&scores[c] = *(const float4 *)&exchange[c / 4 * PADDED_SCORES + b * (PASS_ROWS * 4 + 8) + group * 4];
-    __syncwarp();
-#endif
-}
-
-// Weights of the lane's row to shared memory, at the lane's place.
-template <int COLUMNS>
-static __device__ __forceinline__ void tile_softmax(tile_state<COLUMNS> &state, const float (&scores)[COLUMNS], void *weights)
+// The largest score of a warp's rows, by column, for the block.
+template <int SLICES> static __device__ __forceinline__ void tile_maxima(const float (&scores)[SLICES][4], float *maxima)
 {
     const int lane = threadIdx.x % 32;
-    float weight[COLUMNS];
+    float most[2] = {NO_MAXIMUM, NO_MAXIMUM};
 #pragma unroll
-    for (int c = 0; c < COLUMNS; c++) {
-        state.maximum[c] = fmaxf(NO_MAXIMUM, warp_maximum(scores[c]));
-        weight[c] = exp2_fast(__fsub_rn(scores[c], state.maximum[c]));
-        state.sum[c] = weight[c];
-    }
-#if ATTENTION_HALF
-    __half2 pairs[COLUMNS / 2];
+    for (int slice = 0; slice < SLICES; slice++)
 #pragma unroll
-    for (int c = 0; c < COLUMNS; c += 2)
-        pairs[c / 2] = __floats2half2_rn(weight[c], weight[c + 1]);
-    if (COLUMNS == 8)
-        ((uint4 *)weights)[lane] = *(const uint4 *)pairs;
+        for (int i = 0; i < 4; i++)
+            most[i % 2] = fmaxf(most[i % 2], scores[slice][i]);
+#pragma unroll
+    for (int c = 0; c < 2; c++)
+        most[c] = lane_maximum<4, 16>(most[c]);
+    if (lane < 4)
+        *(float2 *)&maxima[2 * lane] = make_float2(most[0], most[1]);
+}
+
+// Weights of a warp's rows, relative to the block's maxima: halves for the matrix instructions, sums by column.
+template <int SLICES>
+static __device__ __forceinline__ void tile_weights(const float (&scores)[SLICES][4], const float2 &most, int warp, shared_state &shared)
+{
+    const int lane = threadIdx.x % 32;
+    unsigned pairs[2 * SLICES];
+    float sum[2] = {0.0f, 0.0f};
+#pragma unroll
+    for (int slice = 0; slice < SLICES; slice++)
+#pragma unroll
+        for (int r = 0; r < 2; r++) {
+            const float x = exp2_fast(__fsub_rn(scores[slice][2 * r], most.x)), y = exp2_fast(__fsub_rn(scores[slice][2 * r + 1], most.y));
+            sum[0] = __fadd_rn(sum[0], x);
+            sum[1] = __fadd_rn(sum[1], y);
+            pairs[2 * slice + r] = transposed(bits(__floats2half2_rn(x, y)));
+        }
+    if (SLICES == 2)
+        shared.weights[warp][lane] = *(const uint4 *)pairs;
     else
-        ((uint2 *)weights)[lane] = *(const uint2 *)pairs;
-#else
+        *(uint2 *)&shared.weights[warp][lane] = *(const uint2 *)pairs;
 #pragma unroll
-    for (int c = 0; c < COLUMNS; c += 4)
-        ((float4 *)weights)[c / 4 * TILE_ROWS + lane] = make_float4(weight[c], weight[c + 1], weight[c + 2], weight[c + 3]);
-#endif
-    __syncwarp();
+    for (int c = 0; c < 2; c++)
+        sum[c] = lane_sum<4, 16>(sum[c]);
+    if (lane < 4)
+        *(float2 *)&shared.sums[warp][2 * lane] = make_float2(sum[0], sum[1]);
 }
 
-// Add weights times V: a half-warp for a row, eight values a lane.
-template <int COLUMNS>
-static __device__ __forceinline__ void tile_values(tile_state<COLUMNS> &state, const unsigned char *v, const void *weights)
+static __device__ __forceinline__ __half2 decoded(unsigned one, unsigned other, unsigned place)
 {
-    const int lane = threadIdx.x % 32, sixteenth = lane % 16, half = lane / 16, b = sixteenth / 4;
-    const block_place place = place_of_block(b);
-    const unsigned char *mine = v + half * 4 * ROW_BYTES + sixteenth * 8;
-    const unsigned char *scale = v + half * 4 * ROW_BYTES + b * 34;
-#pragma unroll
-    for (int c = 0; c < COLUMNS; c++)
-#if ATTENTION_HALF
-        for (int e = 0; e < 4; e++)
-            state.values[c][e] = __float2half2_rn(0.0f);
-#else
-        for (int e = 0; e < 8; e++)
-            state.values[c][e] = 0.0f;
-#endif
-#pragma unroll 1
-    for (int i = 0; i < 4; i++)
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
-            const int row = j * 8 + i, from = half * 16 + i * 4 + j;
-            const uint2 first = *(const uint2 *)(mine + row * ROW_BYTES), second = *(const uint2 *)(mine + row * ROW_BYTES + 8);
-            const __half d = *(const __half *)(scale + row * ROW_BYTES);
-            unsigned four[2] = {aligned(place, first.x, first.y, second.x), aligned(place, first.y, second.x, second.y)};
-            four[0] ^= 0x80808080u;
-            four[1] ^= 0x80808080u;
-#if ATTENTION_HALF
-            __half2 value[4], weight[COLUMNS / 2];
-            const unsigned offset = 0x64806480u;  // 1152
-#pragma unroll
-            for (int e = 0; e < 4; e++) {
-                const unsigned pair = __byte_perm(four[e / 2], 0x64646464u, e % 2 ? 0x4342u : 0x4140u);
-                value[e] = __hmul2_rn(__hsub2_rn(*(const __half2 *)&pair, *(const __half2 *)&offset), __half2half2(d));
-            }
-            if (COLUMNS == 8)
-                *(uint4 *)weight = ((const uint4 *)weights)[from];
-            else
-                *(uint2 *)weight = ((const uint2 *)weights)[from];
-#pragma unroll
-            for (int c = 0; c < COLUMNS; c++) {
-                const __half2 one = c % 2 ? __high2half2(weight[c / 2]) : __low2half2(weight[c / 2]);
-#pragma unroll
-                for (int e = 0; e < 4; e++)
-                    state.values[c][e] = __hfma2(one, value[e], state.values[c][e]);
-            }
-#else
-            float value[8];
-            const float wide = __half2float(d), less = __fmul_rn(wide, -32896.0f);  // exact, and so is the value below
-#pragma unroll
-            for (int e = 0; e < 8; e++)
-                value[e] = __fmaf_rn(__int_as_float((int)__byte_perm(four[e / 4], 0x47000000u, 0x7404u + 0x10u * (e % 4))), wide, less);
-#pragma unroll
-            for (int c = 0; c < COLUMNS; c += 4) {
-                const float4 weight = ((const float4 *)weights)[c / 4 * TILE_ROWS + from];
-#pragma unroll
-                for (int e = 0; e < 8; e++) {
-                    state.values[c][e] = __fmaf_rn(weight.x, value[e], state.values[c][e]);
-                    state.values[c + 1][e] = __fmaf_rn(weight.y, value[e], state.values[c + 1][e]);
-                    state.values[c + 2][e] = __fmaf_rn(weight.z, value[e], state.values[c + 2][e]);
-                    state.values[c + 3][e] = __fmaf_rn(weight.w, value[e], state.values[c + 3][e]);
-                }
-            }
-#endif
-        }
-    __syncwarp();
+    const unsigned offset = 0x64806480u;  // 1152: 1024 + byte is exact, and so is byte - 128
+    const unsigned pair = (__byte_perm(one, other, place) & 0x00FF00FFu) ^ offset;
+    return __hsub2_rn(halves(pair), halves(offset));
 }
 
-// The warp's sums over its two half-warps to shared memory, [column][half of eight][16 lanes][4]; maxima and sums beside them.
-template <int COLUMNS>
-static __device__ __forceinline__ void store_warp(const tile_state<COLUMNS> &state, float4 *values, float2 *scalars)
-{
-    const int lane = threadIdx.x % 32, sixteenth = lane % 16;
-    const bool upper = lane >= 16;
-#pragma unroll
-    for (int c = 0; c < COLUMNS / 2; c++) {
-        float kept[8];
-#pragma unroll
-        for (int e = 0; e < 8; e++) {
 #if ATTENTION_HALF
-            const __half2 here = state.values[c][e / 2], there = state.values[c + COLUMNS / 2][e / 2];
-            const float low = e % 2 ? __high2float(here) : __low2float(here);
-            const float high = e % 2 ? __high2float(there) : __low2float(there);
+typedef unsigned accumulators[2][2];
 #else
-            const float low = state.values[c][e], high = state.values[c + COLUMNS / 2][e];
+typedef float accumulators[2][4];
 #endif
-            kept[e] = __fadd_rn(upper ? high : low, __shfl_xor_sync(EVERY_LANE, upper ? low : high, 16));
+
+// Add a tile's rows, weights times V, for 32 values: four values of each column of two a lane, in two matrices.
+template <int SLICES>
+static __device__ __forceinline__ void tile_values(accumulators &total, const unsigned char *v, const uint4 *weights, int b)
+{
+    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    const bool odd = b % 2, last = !odd && g == 7;
+    const unsigned scale = odd ? 0x7632u : 0x5410u;
+    const int edge = b / 2 * 17 + (odd ? 8 : 0), word = b / 2 * 17 + (odd ? 9 : 1) + g;
+    unsigned pairs[2 * SLICES];
+    if (SLICES == 2)
+        *(uint4 *)pairs = weights[lane];
+    else
+        *(uint2 *)pairs = *(const uint2 *)&weights[lane];
+#pragma unroll
+    for (int slice = 0; slice < SLICES; slice++) {
+        const unsigned *row = (const unsigned *)v + (slice * SLICE_ROWS + 4 * t) * ROW_WORDS;
+        unsigned edges[4], words[4], p[2];
+#pragma unroll
+        for (int r = 0; r < 4; r++) {
+            edges[r] = row[r * ROW_WORDS + edge];
+            words[r] = eighth(last, edges[r], row[r * ROW_WORDS + word]);
         }
-        float4 *to = values + (c + (upper ? COLUMNS / 2 : 0)) * 32 + sixteenth;
-        to[0] = make_float4(kept[0], kept[1], kept[2], kept[3]);
-        to[16] = make_float4(kept[4], kept[5], kept[6], kept[7]);
+#pragma unroll
+        for (int r = 0; r < 2; r++)  // rows 4 t and 4 t + 2, then 4 t + 1 and 4 t + 3: as the weights were transposed
+            p[r] = bits(__hmul2_rn(halves(pairs[2 * slice + r]), halves(__byte_perm(edges[r], edges[r + 2], scale))));
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            unsigned a[4];
+#pragma unroll
+            for (int r = 0; r < 2; r++)
+#pragma unroll
+                for (int j = 0; j < 2; j++)
+                    a[2 * r + j] = bits(decoded(words[r], words[r + 2], 0x4400u + 0x1111u * (2 * i + j)));
+            multiply_add(total[i], a, p);
+        }
     }
+}
+
+// A warp's 32 values of every column to shared memory.
+static __device__ __forceinline__ void store_values(const accumulators &total, float (&values)[COLUMNS][PADDED_VALUES], int b)
+{
+    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    const bool odd = b % 2, last = !odd && g == 7;
+    const int low = 32 * b + (odd ? 4 * g : last ? 0 : 4 * g + 2), high = 32 * b + (odd ? 4 * g + 2 : last ? 30 : 4 * g + 4);
 #pragma unroll
-    for (int c = 0; c < COLUMNS; c++) {
-        const float sum = group_sum<32>(state.sum[c]);
-        if (lane == 0)
-            scalars[c] = make_float2(state.maximum[c], sum);
+    for (int c = 0; c < 2; c++) {
+        float x[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#if ATTENTION_HALF
+            x[i] = c ? __high2float(halves(total[i / 2][i % 2])) : __low2float(halves(total[i / 2][i % 2]));
+#else
+            x[i] = total[i / 2][i % 2 * 2 + c];
+#endif
+        *(float2 *)&values[2 * t + c][low] = make_float2(x[0], x[1]);
+        *(float2 *)&values[2 * t + c][high] = make_float2(x[2], x[3]);
     }
 }

@@ -20,7 +20,7 @@ EXPERT_BLOCKS = ROWS * COLUMNS // BLOCK_VALUES
 EXPERT_BYTES = EXPERT_BLOCKS * BLOCK_BYTES
 ROW_BYTES = EXPERT_BYTES // ROWS
 PROCESSORS, TILE_ROWS = 132, 16
-EXPERTS = {"rotating": 256, "same-set": 32}
+EXPERTS = 256
 TOKENS, TOP = 2, 8
 SLOTS = TOKENS * TOP
 STRIDES = {"packed": (TOP, COLUMNS, COLUMNS // X_BLOCK_VALUES), "padded": (11, COLUMNS + 48, 19)}
@@ -46,16 +46,20 @@ def steps(fixture: Fixture) -> int:
 
 
 def inputs(fixture: Fixture, rng: np.random.Generator) -> Arrays:
-    """Give the first experts of one tensor and activations, the same for all fixtures, and the fixture's own IDs."""
-    experts = EXPERTS[fixture["cache"]]
+    """Give one tensor of all experts and activations, the same for all fixtures, and the fixture's own IDs."""
     of_ids, of_x, of_dx = STRIDES[fixture["strides"]]
     codes, scales = activations()
     return {
-        "weights": tensor()[: experts * EXPERT_BYTES],
-        "ids": padded(ids(fixture, rng), of_ids, rng.integers(0, experts, of_ids)),
+        "weights": tensor(),
+        "ids": padded(ids(fixture, rng), of_ids, rng.integers(0, EXPERTS, of_ids)),
         "x": padded(codes, of_x, rng.integers(-127, 128, of_x)),
         "dx": padded(scales, of_dx, rng.uniform(1, 2, of_dx)),
     }
+
+
+def shared(fixture: Fixture) -> dict[str, str]:  # noqa: ARG001 - all fixtures
+    """Let all fixtures hold one tensor."""
+    return {"weights": "experts"}
 
 
 def padded(rows: NDArray[Any], stride: int, between: NDArray[Any]) -> NDArray[Any]:
@@ -67,7 +71,7 @@ def padded(rows: NDArray[Any], stride: int, between: NDArray[Any]) -> NDArray[An
 
 def ids(fixture: Fixture, rng: np.random.Generator) -> NDArray[np.int32]:
     """Experts [selection, token, 8]: ``overlap`` of the first token's stand among the second's, at drawn places; no expert in two selections."""
-    order = rng.permutation(EXPERTS[fixture["cache"]]).astype(np.int32)
+    order = rng.permutation(EXPERTS).astype(np.int32)
     chosen = np.empty((steps(fixture), TOKENS, TOP), np.int32)
     for own, drawn in zip(
         chosen, order.reshape(-1)[: chosen.shape[0] * unique(fixture)].reshape(-1, unique(fixture)), strict=True
@@ -83,7 +87,7 @@ def ids(fixture: Fixture, rng: np.random.Generator) -> NDArray[np.int32]:
 @cache
 def tensor() -> NDArray[np.uint8]:
     """All experts: bytes drawn by their place, with 2^-14 <= |d| < 2^-13, so that weights lie within (-1/2, 1/2)."""
-    drawn = words(WEIGHTS_SEED, WEIGHTS_STREAM, 0, EXPERTS["rotating"] * EXPERT_BYTES // 4)
+    drawn = words(WEIGHTS_SEED, WEIGHTS_STREAM, 0, EXPERTS * EXPERT_BYTES // 4)
     blocks = drawn.astype("<u4").view(np.uint8).reshape(-1, BLOCK_BYTES)
     d = blocks[:, 208:].copy().view("<u2")
     blocks[:, 208:] = (d & 0x83FF | 0x0400).view(np.uint8)
@@ -129,7 +133,7 @@ def products() -> NDArray[np.float64]:
     )
     by_group = np.ascontiguousarray(x.transpose(1, 2, 0))
     with ThreadPoolExecutor() as pool:
-        return np.stack(list(pool.map(lambda expert: product(expert, by_group), range(EXPERTS["rotating"]))))
+        return np.stack(list(pool.map(lambda expert: product(expert, by_group), range(EXPERTS))))
 
 
 def product(expert: int, x: NDArray[np.float64]) -> NDArray[np.float64]:

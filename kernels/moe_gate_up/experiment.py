@@ -20,7 +20,7 @@ from reportgen.philox import uniform, words
 
 EXPERTS, CHOSEN, COLUMNS, OUTPUTS = 512, 10, 2048, 1024
 STEP, ROW_TILE, WARPS, WIDTHS = 256, 8, 4, (24, 32, 40, 56)
-OVERFULL = 0.02  # share of experts whose rows may take a second pass
+OVERFULL = 0.06  # share of experts whose rows may take a second pass
 POOL_EXPERTS, POOL_STEP = 8, 977
 SAMPLED_EXPERTS = (0, 137, 298, 511)
 WEIGHTS_SEED, TOKENS_SEED, ROUTING_SEED = 20261201, 20261202, 20261203

@@ -11,10 +11,19 @@
         moe_gate_up<FORMAT, TILES>({weights, x, tokens, offsets, y, columns}, shared_bytes); \
     }
 
+#ifndef MOST_ROWS
+#define MOST_ROWS 56  // a plan whose experts never have more than 40 rows spares itself the compiling
+#endif
+#if MOST_ROWS > 40
+#define WIDEST(NAME, SUFFIX, FORMAT) ENTRY(NAME##_##SUFFIX##_56, FORMAT, 7)
+#else
+#define WIDEST(NAME, SUFFIX, FORMAT)
+#endif
+
 #define WIDTHS(NAME, SUFFIX, FORMAT) \
     ENTRY(NAME##_##SUFFIX##_32, FORMAT, 4) \
     ENTRY(NAME##_##SUFFIX##_40, FORMAT, 5) \
-    ENTRY(NAME##_##SUFFIX##_56, FORMAT, 7)
+    WIDEST(NAME, SUFFIX, FORMAT)
 
 #define ARM_Q6_K(NAME) ENTRY(NAME, Q6_K, 3) WIDTHS(NAME, q6_k, Q6_K)
 #define ARM_IQ2_XS(NAME) ENTRY(NAME##_iq2_xs_24, IQ2_XS, 3) WIDTHS(NAME, iq2_xs, IQ2_XS)

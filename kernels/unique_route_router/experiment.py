@@ -12,7 +12,7 @@ Arrays = dict[str, NDArray[Any]]
 LAYERS, TOKENS, SLOTS, EXPERTS = 40, 2, 6, 256
 ROUTES = TOKENS * SLOTS
 CASES = 32
-THREADS = 64  # a warp for each token
+TOKENS_THREADS, TABLE_THREADS = 64, 96  # a warp for each token; a third for the table
 NONE = -1
 STEP = 0.125  # logits are multiples of it, so that many are equal
 FAVOUR = 6.0  # above what is drawn for the others
@@ -55,6 +55,17 @@ def outputs(fixture: Fixture) -> dict[str, Output]:
     return {"weights": Output((LAYERS, TOKENS, SLOTS), "float32", absolute=0.0, relative=WEIGHT_RELATIVE)} | found
 
 
+def written(arm: Arm, fixture: Fixture) -> tuple[str, ...]:
+    """Name what every router gives, and the table where one is made."""
+    del fixture
+    return ("weights", "ids") if without_table(arm) else ("weights", "ids", *TABLE)
+
+
+def without_table(arm: Arm) -> bool:
+    """Whether an arm makes no table."""
+    return (arm.of or arm.name) in ("router", "shell", "floor")
+
+
 def table_of(ids: NDArray[np.int64]) -> dict[str, Any]:
     """Table of one layer's routes, [2, 6]: distinct experts as they are met, who chose each, each slot's place among them, and how many."""
     unique = list(dict.fromkeys(ids.ravel().tolist()))
@@ -87,7 +98,8 @@ def kernels(arm: Arm, fixture: Fixture, buffers: dict[str, Any]) -> list[KernelC
     args = [
         () if arm.role == "floor" else (*(buffers[name] for name in names), np.int32(layer)) for layer in range(LAYERS)
     ]
-    return [KernelCall(arm.symbol, given, (1, 1, 1), (THREADS, 1, 1)) for given in args]
+    threads = TOKENS_THREADS if (arm.of or arm.name) in ("router", "floor") else TABLE_THREADS
+    return [KernelCall(arm.symbol, given, (1, 1, 1), (threads, 1, 1)) for given in args]
 
 
 def bytes_and_flops(fixture: Fixture) -> tuple[int, int]:

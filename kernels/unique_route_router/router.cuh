@@ -205,24 +205,23 @@ static __device__ __forceinline__ void route(const float *logits, float *weights
 {
     __shared__ __align__(16) int staged[ROUTES];
     int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
-    if (EMITTER != NO_TABLE && warp == TOKENS) {
-        __syncthreads();
-        emit(STAGED ? staged : ids, to, lane);
-        return;
-    }
-    int expert[SLOTS], slot = warp * SLOTS + lane;
+    // The third warp chooses as well, for the second token: a branch around it, which the compiler cannot know to be a whole warp's, costs more.
+    int token = warp < TOKENS ? warp : TOKENS - 1, expert[SLOTS], slot = token * SLOTS + lane;
     float chosen[SLOTS];
-    choose(logits + warp * EXPERTS, lane, expert, chosen);
+    choose(logits + token * EXPERTS, lane, expert, chosen);
     int own = lanes_value(expert, lane);
-    if (lane < SLOTS) {
+    bool mine = warp < TOKENS && lane < SLOTS;
+    if (mine) {
         if (STAGED)
             staged[slot] = own;
         ids[slot] = own;
     }
     if (EMITTER != NO_TABLE)
         __syncthreads();
-    if (lane < SLOTS)
+    if (mine)
         weights[slot] = weight_of(chosen, lane);
+    if (EMITTER != NO_TABLE && warp == TOKENS)
+        emit(STAGED ? staged : ids, to, lane);
 }
 
 #define ROUTER(NAME)                                                                                                                       \

@@ -15,6 +15,7 @@ import pyarrow as pa
 from reportgen.archive import layout
 from reportgen.archive.counting import count, facts_of, left_out_entry, refusals
 from reportgen.archive.encoding import UNREADABLE, damaged, decode_json, decode_toml, read_bytes
+from reportgen.archive.imported_rows import read_imported
 from reportgen.archive.journal import JournalContents, decode_event, read_journal
 from reportgen.archive.lines import read_finished
 from reportgen.archive.notes import EXCLUSION, read_notes
@@ -23,6 +24,7 @@ from reportgen.archive.sums import read_sums
 from reportgen.errors import InputError, RecordError, ReportgenError
 from reportgen.model import plan as plan_model
 from reportgen.model.code import CodeFacts
+from reportgen.model.imported import Benchmark
 from reportgen.model.plan import Plan
 from reportgen.model.record import SCHEMA_VERSION, Event, Manifest, Note, Repetition, RepetitionFacts, Status
 
@@ -86,6 +88,11 @@ class Attempt:
         if self.sealed:
             return read_finished(self.path / layout.REPETITIONS, _decode_facts)
         return tuple(map(facts_of, self._measured))
+
+    @cached_property
+    def imported(self) -> tuple[tuple[int, Benchmark], ...]:
+        """Benchmarks of another harness, each with the number of its source in the manifest; empty where it was measured here."""
+        return () if self.manifest.imported is None else read_imported(self.path)
 
     @cached_property
     def moved_bytes(self) -> dict[str, int]:
@@ -205,7 +212,7 @@ def read_whole(attempt: Attempt) -> None:
     SchemaVersionError
         One of them was written by a newer or older version.
     """
-    _ = attempt.batches, attempt.checks, attempt.repetitions, attempt.counters
+    _ = attempt.batches, attempt.checks, attempt.repetitions, attempt.counters, attempt.imported
     if attempt.sealed:
         read_sums(attempt.path)
 

@@ -112,6 +112,27 @@ def find_shown(runs: Path, name: str) -> tuple[list[Attempt], list[Attempt], lis
     return [*record.attempts], [one for one in record.others if one.manifest.kind in TIMES_NOTHING], faults
 
 
+def find_imported(runs: Path, name: str) -> Attempt | None:
+    """Find the imported attempt named ``name``; of an experiment that has no record, the latest that was imported and not excluded.
+
+    Raises
+    ------
+    RecordError, SchemaVersionError
+        The attempt named is damaged or of another version.
+    """
+    if layout.is_attempt_id(name):
+        folder = layout.find_attempt(runs, name)
+        found = [load_attempt(folder)]
+    else:
+        found = [] if "@" in name else sound_attempts(runs, name)[0]
+        if any(map(is_scored, found)):
+            return None
+    imported = [
+        one for one in found if one.manifest.kind is Kind.IMPORTED and (len(found) == 1 or one.exclusion is None)
+    ]
+    return max(imported, key=_began, default=None)
+
+
 def standing(found: Iterable[Record], attempt_id: str) -> str:
     """Say what an attempt is to the records: ``speaks in q6k_dot@1a2b3c``, ``replicates <id> in ...``, or nothing."""
     for record in found:

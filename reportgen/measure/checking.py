@@ -104,8 +104,9 @@ def _bitwise_rows(rig: Rig, arm: str, kept: dict[str, Written], outputs: Outputs
     twin = rig.job.arm(arm).equals
     if twin is None or twin not in kept:
         return
-    for name, contents in kept[arm].items():
-        counts = [outputs.against_twin(*pair) for pair in zip(contents, kept[twin][name], strict=True)]
+    both = rig.computed(outputs.fixture, arm).keys() & rig.computed(outputs.fixture, twin).keys()
+    for name in (name for name in kept[arm] if name in both):
+        counts = [outputs.against_twin(*pair) for pair in zip(kept[arm][name], kept[twin][name], strict=True)]
         for told, comparison in _told(name, counts):
             yield _row(arm, told, twin, "bitwise", comparison)
 

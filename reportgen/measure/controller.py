@@ -14,7 +14,7 @@ from reportgen.measure.admission import SERVICE_CHANGED
 from reportgen.measure.answers import Runner
 from reportgen.measure.backends import fake_experiment
 from reportgen.measure.backends.builders import open_builder
-from reportgen.measure.backends.interface import Builder
+from reportgen.measure.backends.interface import Builder, Built
 from reportgen.measure.campaign import LEFT_ALIVE, Campaign, CannotCompleteError, SourcesChangedError
 from reportgen.measure.closing import INTERRUPTED, close_complete, close_early, leave_open
 from reportgen.measure.compiling import Patience
@@ -159,7 +159,7 @@ def _prepare(request: Request, work: Path, runner: Runner, watch: Watch) -> Benc
     bench = Bench(
         plan,
         built,
-        _program(request.experiment),
+        _program(request.experiment, built),
         work,
         builder.name,
         selector=request.options.device,
@@ -173,9 +173,10 @@ def _prepare(request: Request, work: Path, runner: Runner, watch: Watch) -> Benc
     return replace(bench, described={name: Described(**facts) for name, facts in answer.described.items()})
 
 
-def _program(experiment: ExperimentFolder) -> Path:
+def _program(experiment: ExperimentFolder, built: Built) -> Path:
+    """Find the experiment's functions: its own, else those that the backend made or that simulate."""
     own = experiment.folder / EXPERIMENT_PROGRAM
-    return own if own.is_file() else Path(fake_experiment.__file__)
+    return own if own.is_file() else Path(built.options.get("experiment", fake_experiment.__file__))
 
 
 def _open(request: Request, bench: Bench, hashes: dict[str, str], installed: Installed | None) -> Opened:
@@ -192,7 +193,7 @@ def _looks(request: Request, bench: Bench, installed: Installed) -> Sanitizer | 
     tool, version = request.options.sanitizer, installed.version
     if tool is not None:
         return Sanitizer(tool=tool, version=version, fixtures=fixtures, of=of)
-    every = [arm.name for arm in request.plan.experiment.arms]
+    every = [arm.name for arm in request.plan.own_arms]
     counted = {arm for arms in bench.plan.arms_by_fixture.values() for arm in arms}
     arms = [arm for arm in every if arm in counted]
     return Profile(tool=PROFILER, version=version, fixtures=fixtures, of=of, arms=arms, of_arms=len(every))

@@ -201,6 +201,16 @@ class Description:
         self._expect(callable(made), "call", f"must return a callable for peer {arm.name!r}, not {made!r}")
         return lambda step: self._of_peer(f"peer {arm.name!r}", made, *([step] if stepped else []))
 
+    def written(self, arm: Arm, fixture: Fixture) -> dict[str, Output]:
+        """Name the outputs that an arm writes: all, unless the experiment says which."""
+        outputs = self.outputs(fixture)
+        if not hasattr(self._module, "written"):
+            return outputs
+        names = list(self._ask("written", arm, fixture))
+        good = bool(names) and set(names) <= set(outputs)
+        self._expect(good, "written", f"must name outputs for arm {arm.name!r}, one at least, not {names!r}")
+        return {name: outputs[name] for name in outputs if name in names}
+
     def peer_outputs(self, arm: Arm, fixture: Fixture, computed: Iterable[str] | None) -> dict[str, Output]:
         """Name the outputs that a peer computes, with the tolerance for it where the experiment has one."""
         outputs = self.outputs(fixture)

@@ -20,6 +20,9 @@ from reportgen.measure.backends.nvml import chosen, gpus, open_nvml
 from reportgen.measure.compiling import Patience
 from reportgen.measure.harnesses import lacking
 from reportgen.measure.identity import cpu_device, governor
+from reportgen.measure.nvidia_tools import find_tool
+from reportgen.measure.profiler import PROGRAM as PROFILER
+from reportgen.measure.sanitizers import PROGRAM as SANITIZER
 from reportgen.measure.timers.catalogue import CATALOGUE
 from reportgen.model.experiment import Arm, Role
 from reportgen.units import BYTES_PER_MIB
@@ -77,6 +80,8 @@ def examine(runs: Path) -> list[Finding]:
         check_cuda_compiler,
         check_disassembler,
         check_harnesses,
+        lambda: check_tool(SANITIZER, "run --sanitize"),
+        lambda: check_tool(PROFILER, "run --profile"),
     ]
     return [check() for check in checks]
 
@@ -228,6 +233,15 @@ def check_module(module: str, title: str, extra: str) -> Finding:
     sentence = f"{title} is installed." if ok else f"{title} is not installed."
     remedy = "" if ok else f"pip install 'reportgen[{extra}]', if you want the {extra} backend"
     return Finding(module, sentence, remedy, f"the {extra} backend", ok=ok)
+
+
+def check_tool(program: str, needed_for: str) -> Finding:
+    """See whether a program of NVIDIA's toolkit that kernels are looked at with is there and starts."""
+    try:
+        found = find_tool(program)
+    except InputError as fault:
+        return Finding(program, f"{fault.what}.", fault.remedy, needed_for, ok=False)
+    return Finding(program, f"{found.path} is there, {found.version}.", "", needed_for, ok=True)
 
 
 def check_harnesses() -> Finding:

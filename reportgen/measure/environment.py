@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-import reportgen
+from reportgen import errors
 
 FIXED = {
     "LC_ALL": "C.UTF-8",
@@ -20,7 +20,7 @@ FIXED = {
 }
 KEPT = ("PATH", "LD_LIBRARY_PATH")
 ATTEMPT = "REPORTGEN_ATTEMPT"
-PACKAGE_ROOT = Path(reportgen.__file__).resolve().parent.parent
+PACKAGE_ROOT = Path(errors.__file__).resolve().parent.parent
 
 
 def recorded_environment() -> dict[str, str]:

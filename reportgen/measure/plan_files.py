@@ -19,7 +19,7 @@ _QUOTED_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTI
 
 
 def covered_files(folder: ExperimentFolder, experiment: Experiment, *, needs_program: bool = True) -> list[Path]:
-    """Every file of the plan: the TOML, ``experiment.py``, the sources of all arms, the declared headers.
+    """Every file of the plan: the TOML, ``experiment.py``, the sources of all arms, the declared headers, the files of an outside program.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def covered_files(folder: ExperimentFolder, experiment: Experiment, *, needs_pro
         )
     sources = {*_sources(folder, experiment), *_headers(folder, experiment)}
     _check_includes(folder, sources)
-    return sorted(files | sources)
+    return sorted({*files, *sources, *_command_files(folder, experiment)})
 
 
 def plan_files(folder: ExperimentFolder, files: list[Path]) -> list[PlanFile]:
@@ -78,6 +78,18 @@ def _sources(folder: ExperimentFolder, experiment: Experiment) -> Iterator[Path]
 def _headers(folder: ExperimentFolder, experiment: Experiment) -> Iterator[Path]:
     for header in experiment.compile.headers:
         yield _within(folder, find_header(folder, header), f"compile.headers: {header!r}")
+
+
+def _command_files(folder: ExperimentFolder, experiment: Experiment) -> Iterator[Path]:
+    for name in experiment.command.files if experiment.command else ():
+        path = folder.folder / name
+        if not path.is_file():
+            raise InputError(
+                f"command.files names {name!r}, which is missing",
+                where=str(folder.toml),
+                remedy=f"put it into {folder.folder}",
+            )
+        yield _within(folder, path, f"command.files: {name!r}")
 
 
 def find_header(folder: ExperimentFolder, header: str) -> Path:

@@ -24,7 +24,7 @@ from reportgen.project import ExperimentFolder
 
 ALWAYS_SLICING = "cache"
 COMPILING = frozenset({"native", "cuda"})
-WITHOUT_PROGRAM = frozenset({"fake"})
+WITHOUT_PROGRAM = frozenset({"fake", "command"})
 
 _EXPERIMENT_NAME = re.compile(r"[a-z][a-z0-9_-]{0,79}")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -138,7 +138,7 @@ def _like_original(null: Arm, original: Arm, where: str) -> Arm:
             where=where,
             remedy=f"repeat {original.of!r}",
         )
-    for key in ("file", "symbol", "defines"):
+    for key in ("file", "symbol", "defines", "arguments", "environment"):
         own = getattr(null, key)
         if own and own != getattr(original, key):
             raise InputError(
@@ -151,6 +151,8 @@ def _like_original(null: Arm, original: Arm, where: str) -> Arm:
         file=original.file,
         symbol=original.symbol,
         defines=original.defines,
+        arguments=original.arguments,
+        environment=original.environment,
         only=null.only or original.only,
         bitwise=True,
     )

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
-from reportgen.calls import KernelCall, Output
+from reportgen.calls import Arm, Fixture, KernelCall, Output
 from reportgen.measure.backends.session import Allocation, GraphSpec, Launch, Module, Session, Slot
 from reportgen.measure.channel import Channel
 from reportgen.measure.description import Description, Shapes
@@ -63,6 +63,7 @@ class Rig:
                 self._capture_peer(name, arm)
             else:
                 self.graphs[name, arm] = self.session.capture(self.spec(name, arm))
+                self._computed[name, arm] = self.description.written(*self._seen(name, arm))
 
     def adopt(self, job: Job) -> None:
         """Go on with the next repetition on the same code, buffers and graphs."""
@@ -84,7 +85,7 @@ class Rig:
 
     def computed(self, fixture: str, arm: str) -> dict[str, Output]:
         """Give the outputs that an arm computes, with the tolerances that it is held to."""
-        return self._computed.get((fixture, arm), self.shapes[fixture].outputs)
+        return self._computed[fixture, arm]
 
     def launches(self, fixture: str) -> int:
         """Count the launches of a graph: at least as many as experiment or protocol ask for, and every step on every set equally often."""
@@ -174,8 +175,10 @@ class Rig:
             self.refused.append({"arm": arm, "fixture": fixture, "reason": made})
             return
         self.graphs[fixture, arm] = made.graph
-        seen = self.job.arm(arm).seen(), self.job.fixture(fixture).seen()
-        self._computed[fixture, arm] = self.description.peer_outputs(*seen, made.computed)
+        self._computed[fixture, arm] = self.description.peer_outputs(*self._seen(fixture, arm), made.computed)
+
+    def _seen(self, fixture: str, arm: str) -> tuple[Arm, Fixture]:
+        return self.job.arm(arm).seen(), self.job.fixture(fixture).seen()
 
     def _calls(self, fixture: str, arm: str) -> tuple[KernelCall, ...]:
         names = self.shapes[fixture].sizes()

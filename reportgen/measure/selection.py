@@ -37,7 +37,7 @@ def with_arms(plan: Plan, arms: Sequence[str]) -> Plan:
     InputError
         There is no such arm, or none is timed on any fixture.
     """
-    known = [arm.name for arm in plan.experiment.arms]
+    known = [arm.name for arm in plan.own_arms]
     for arm in arms:
         if arm not in known:
             raise InputError(f"there is no arm {arm!r}", remedy=f"--arms takes some of: {', '.join(known)}")

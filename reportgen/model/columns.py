@@ -97,6 +97,38 @@ ORIGIN = (
     Column("attempt", "string", "", "the attempt that the row comes from"),
 )
 
+IMPORTED_BENCHMARKS = (
+    Column("benchmark", "int32", "", "number of the benchmark in the attempt, from 1"),
+    Column("source", "int32", "", "number of the source in the manifest, from 1"),
+    Column("arm", "string", "", "the version timed, where the source or whoever imported it names arms", nullable=True),
+    Column("name", "string", "", "name of the benchmark, letter for letter"),
+    Column("params", "string", "", "its parameters, as JSON"),
+    Column("status", "string", "", "ok, skipped or error: the worst of its rows"),
+    Column("reason", "string", "", "why it is not ok"),
+    Column("measure", "string", "", "time or rate; a rate is never turned into a time"),
+    Column("better", "string", "", "lower or higher"),
+    Column("unit", "string", "", "unit of the source; a rate stays in it"),
+    Column("repetitions", "int64", "", "how many values the source says there were", nullable=True),
+    Column("iterations", "float64", "", "iterations that a value was averaged over, as the source says", nullable=True),
+    Column("reported", "string", "", "figures that the source states itself, as JSON; those in *_ns are in ns"),
+    Column("median_word", "string", "", "what the reported median_ns is, where that is not simply a median"),
+    Column("notes", "string", "", "what is odd about it, as a JSON list"),
+)
+
+IMPORTED_SAMPLES = (
+    Column("benchmark", "int32", "", "number of the benchmark in the attempt, from 1"),
+    Column("order", "int32", "", "place among the values of its source, from 1, in the order of the file"),
+    Column("repetition", "int64", "", "the source's own number of the repetition", nullable=True),
+    Column("value", "float64", "ns, or the source's unit", "a time in ns, or a rate in its unit", nullable=True),
+    Column("told", "string", "", "the value as the source has it"),
+    Column("unit", "string", "", "unit of told"),
+    Column("iterations", "float64", "", "iterations that the value was averaged over", nullable=True),
+    Column("status", "string", "", "ok, skipped or error; only ok ones count"),
+    Column("reason", "string", "", "why it is not ok"),
+    Column("origin", "string", "", "line or key in the source's file"),
+    Column("beside", "string", "", "further numbers that the source has of this value, as JSON"),
+)
+
 # Why a warp that could not issue an instruction had to wait, in the words of NVIDIA's profiler; "selected" is the one that issued.
 STALLS = {
     "barrier": "for the other warps of its block",
@@ -156,4 +188,5 @@ COUNTERS = (
 )
 
 TABLES = {"batches": BATCHES, "checks": CHECKS}  # those of every attempt
-EVERY_TABLE = TABLES | {"counters": COUNTERS}
+IMPORTED_TABLES = {"imported_benchmarks": IMPORTED_BENCHMARKS, "imported_samples": IMPORTED_SAMPLES}
+EVERY_TABLE = TABLES | IMPORTED_TABLES | {"counters": COUNTERS}

@@ -14,6 +14,8 @@ from typing import Any
 
 import msgspec
 
+from reportgen.model.building import Command, Compile
+
 SCHEMA_VERSION = 1
 _MOST_BATCH_MS = 10_000
 _MOST_PADDING_MIB = 1024
@@ -77,6 +79,7 @@ class Arm(_Noun, frozen=True, kw_only=True):
     ``only`` limits the arm to fixtures whose axes have one of the listed values. ``bitwise`` asks for outputs
     equal to the baseline's bit for bit (always so for nulls). ``planted`` is the share of additional work that a probe
     was given on purpose: 0.01 does 1 % more, and 1 does all of it twice, which tells what share of the time the work is.
+    ``arguments`` and ``environment`` are what an outside program (backend ``command``) is given for this arm beyond the shared ones.
     """
 
     name: str
@@ -92,6 +95,8 @@ class Arm(_Noun, frozen=True, kw_only=True):
     planted: float | None = None
     only: dict[str, list[AxisValue]] = {}
     source: Source | None = None
+    arguments: list[str] = []
+    environment: dict[str, str] = {}
 
     def __post_init__(self) -> None:
         if not _ARM_NAME.fullmatch(self.name):
@@ -205,13 +210,6 @@ class Harness(_Noun, frozen=True, kw_only=True):
             raise ValueError(f"harness {self.name!r}: name two arms or more, and at least 1 repetition")
 
 
-class Compile(_Noun, frozen=True, kw_only=True):
-    """How sources become code; ``headers`` are further files that belong to the plan."""
-
-    options: list[str] = []
-    headers: list[str] = []
-
-
 class Exclusion(_Noun, frozen=True, kw_only=True):
     """Rules by which a batch is tagged and its repetition left out and replaced, before any analysis.
 
@@ -298,6 +296,7 @@ class Experiment(
     harnesses: list[Harness] = []
     smallest_effect: float = 0.005
     seed: int = 1
+    command: Command | None = None
     compile: Compile = msgspec.field(default_factory=Compile)
     protocol: Protocol = msgspec.field(default_factory=Protocol)
     fake: dict[str, Any] = {}

@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from reportgen.model.imported import Import
+
 SCHEMA_VERSION = 1
 PEER = "peer"  # mode and group of the processes that time peers
 
@@ -141,6 +143,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, Any]
     reportgen: str
     sanitizer: Sanitizer | None = None
+    imported: Import | None = None
     refused: list[dict[str, str]] = []
     profile: Profile | None = None
 

@@ -16,6 +16,7 @@ from reportgen.archive.load import Attempt, load_attempt
 from reportgen.archive.sums import check_sums, sha256_of
 from reportgen.errors import ReportgenError
 from reportgen.model.record import Kind, Status
+from reportgen.publish.imported_checks import imported_findings
 from reportgen.publish.verify import declarations
 from reportgen.publish.verify_evidence import (
     check_contradictions,
@@ -50,6 +51,8 @@ def _contents(attempt: Attempt) -> Iterator[str]:
     yield from plan_findings(attempt)
     yield from _binaries(attempt)
     yield from _evidence(attempt)
+    if attempt.manifest.kind is Kind.IMPORTED:
+        yield from imported_findings(attempt)
     if attempt.manifest.kind is Kind.TIMING and attempt.manifest.status is Status.SCORED:
         yield from protocol_contradictions(msgspec.to_builtins(attempt.plan), msgspec.to_builtins(attempt.manifest))
         yield from _matrix(attempt)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reportgen.archive.counting import refusal_sentences
-from reportgen.model.record import Status
+from reportgen.model.record import Kind, Status
 from reportgen.publish import (
     attempt_tables,
     code_tables,
     counter_tables,
     derivations,
+    imported_tables,
     lookup,
     record_files,
     tables,
@@ -32,6 +33,7 @@ from reportgen.publish.context import (
     Table,
 )
 from reportgen.publish.frames import LEDGER, Subject
+from reportgen.publish.imported_words import IMPORTED, IMPORTED_ROWS
 from reportgen.publish.library import Library, root_of
 from reportgen.publish.tables import checks_table, figure, word
 from reportgen.publish.view import SIMULATED, AttemptView, RecordView
@@ -56,8 +58,14 @@ def subject(attempt: AttemptView) -> Subject:
         kind="attempt",
         date=wording.day(manifest.started_at),
         source=f"runs/{manifest.experiment}/{attempt.folder}",
-        banner=wording.SIMULATED if manifest.device.kind == SIMULATED else "",
+        banner=_banner(attempt),
     )
+
+
+def _banner(attempt: AttemptView) -> str:
+    if attempt.manifest.kind is Kind.IMPORTED:
+        return IMPORTED
+    return wording.SIMULATED if attempt.manifest.device.kind == SIMULATED else ""
 
 
 def build(attempt: AttemptView, frame: Frame, record: RecordView | None, library: Library) -> AttemptPage:
@@ -77,13 +85,15 @@ def build(attempt: AttemptView, frame: Frame, record: RecordView | None, library
         modes=attempt_tables.modes(attempt),
         alone_words=REPLICATION if attempt.status is Status.SCORED else BESIDE,
         alone=() if alone is None else _alone(alone),
+        imported=imported_tables.tables_of(attempt),
+        imported_words=imported_tables.sentences(attempt),
         checks=checks_table(attempt.checks),
         telemetry=attempt_tables.readings(attempt),
         notes=attempt_tables.notes(attempt),
         events=attempt_tables.events(attempt),
         files=attempt_tables.files(attempt),
         code=code_tables.of_attempt(attempt),
-        counters=counter_tables.table(attempt, ""),
+        counters=counter_tables.tables(attempt, ""),
         counters_file=Link(counter_tables.CSV, counter_tables.CSV) if attempt.counters else None,
     )
 
@@ -105,6 +115,8 @@ def _alone(record: RecordView) -> tuple[Table, ...]:
 
 def _facts(attempt: AttemptView) -> tuple[Fact, ...]:
     manifest, counts = attempt.manifest, attempt.manifest.counts
+    if manifest.imported is not None:
+        return imported_tables.facts(attempt)
     others = "".join(f"; {name} {wording.count(number)}" for name, number in sorted(counts.series.items()))
     done = f"{wording.count(counts.repetitions)} of {wording.count(manifest.repetitions_planned)} planned{others}"
     return (
@@ -134,8 +146,14 @@ def ledger_subject(attempts: Sequence[AttemptView]) -> Subject:
         kind="ledger",
         date=max((wording.day(attempt.manifest.started_at) for attempt in attempts), default=""),
         source="runs",
-        banner=wording.SIMULATED_ROWS if SIMULATED in [one.manifest.device.kind for one in attempts] else "",
+        banner=_rows_banner(attempts),
     )
+
+
+def _rows_banner(attempts: Sequence[AttemptView]) -> str:
+    simulated = SIMULATED in [one.manifest.device.kind for one in attempts]
+    imported = Kind.IMPORTED in [one.manifest.kind for one in attempts]
+    return " ".join([*([wording.SIMULATED_ROWS] if simulated else []), *([IMPORTED_ROWS] if imported else [])])
 
 
 def ledger(attempts: Sequence[AttemptView], frame: Frame) -> LedgerPage:
@@ -159,13 +177,13 @@ def _ledger_table(experiment: str, attempts: Sequence[AttemptView]) -> Table:
 
 def _ledger_row(attempt: AttemptView) -> Row:
     manifest, counts = attempt.manifest, attempt.manifest.counts
-    simulated = manifest.device.kind == SIMULATED
+    marks = {SIMULATED: "SIMULATED", "imported": "IMPORTED"}
     return Row(
         Cell(manifest.id, code=True, href=root_of(LEDGER) + attempt.address, note=attempt.reason),
         (
             status_cell(attempt, reason=False),
             word(wording.kind(manifest)),
-            word(manifest.device.model, note="SIMULATED" if simulated else "", tone="device"),
+            word(manifest.device.model, note=marks.get(manifest.device.kind, ""), tone="device"),
             word(wording.moment(manifest.started_at), tone="when"),
             figure(wording.count(counts.repetitions), counts.repetitions),
             figure(wording.count(counts.batches), counts.batches),

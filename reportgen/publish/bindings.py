@@ -281,8 +281,8 @@ class Bindings(FixtureBindings):
         chosen = counters.fixtures_where(record, where or {})
         for arm in arms or []:
             lookup.arm_named(record.plan, arm)
-        built = [counter_tables.table(one, self._root + one.address, chosen, arms) for one in found]
-        return Markup("\n").join(self._theme.table(table) for table in built if table.rows)
+        built = [counter_tables.tables(one, self._root + one.address, chosen, arms) for one in found]
+        return Markup("\n").join(self._theme.table(table) for each in built for table in each)
 
     def _beside_floor(
         self, kind: str, record: RecordView, where: Where, ceiling: str | None = None, at: Where | None = None

@@ -76,12 +76,13 @@ class ProcessRow(msgspec.Struct, frozen=True):
 
 
 class ProcessChart(msgspec.Struct, frozen=True, tag=True):
-    """Process values of one slice against one baseline, in the order in which they were measured."""
+    """Process values of one slice against one baseline, in the order in which they were measured; the band is the noise floor."""
 
     anchor: str
     title: str
     description: str
     rows: list[ProcessRow]
+    bands: list[Band] = []
 
 
 Chart = IntervalChart | StripChart | ProcessChart
@@ -173,12 +174,16 @@ def processes(record: RecordView, piece: Slice, found: list[ComparisonResult]) -
             label = f"around {wording.change(one.estimate)}, {lag}"
             changes = [percent(value) for value in device.h]
             rows.append(ProcessRow(one.arm, label, one.verdict.value, 100 * (one.estimate - 1), changes))
-    said = [f"{row.arm}: {row.label} over {len(row.changes)} processes" for row in rows]
+    bands = _bands(record, piece, cells=False)[-1:]
+    said = [f"{row.arm}: {row.label} over {len(row.changes)} processes" for row in rows] + [
+        band.label for band in bands
+    ]
     return ProcessChart(
         anchor=f"c-processes-{lookup.slug(record.name)}-{lookup.slug(piece.name)}-{lookup.slug(found[0].baseline)}",
         title=f"Process values in the order of time against {found[0].baseline}, {wording.slice_name(piece.name)}",
         description=f"One dot a process, from the first measured at the left to the last. {'; '.join(said)}.",
         rows=rows,
+        bands=bands,
     )
 
 

@@ -226,15 +226,16 @@ def _draw_processes(chart: ProcessChart) -> str:
     reach = max([*off, 1e-9]) * 1.1
     layers: Layers = []
     for place, row in enumerate(chart.rows):
-        layers += _process_row(row, place, reach)
-    height = PROCESS_ROW * len(chart.rows) + 26
-    said = f"each row: {wording.number(reach)} points of percent either side of the estimate"
-    foot = [{"x": SIDE, "y": height - 12, "text": said}]
+        layers += _process_row(row, place, reach, chart.bands)
+    said = [f"each row: {wording.number(reach)} points of percent either side of the estimate"]
+    said += [f"shaded around the estimate: {band.label}" for band in chart.bands]
+    height = PROCESS_ROW * len(chart.rows) + 11 + 15 * len(said)
+    foot = [{"x": SIDE, "y": height - 12 - 15 * place, "text": text} for place, text in enumerate(reversed(said))]
     layers.append(layer("text", foot, align="left", fontSize=SMALL, color=svg.colour("quiet"), baseline="middle"))
     return svg.dress(render(layers, height), (WIDTH, height), chart)
 
 
-def _process_row(row: ProcessRow, place: int, reach: float) -> Layers:
+def _process_row(row: ProcessRow, place: int, reach: float, bands: Sequence[Band]) -> Layers:
     colour, top = svg.colour(row.tone), PROCESS_ROW * place
     middle, half = top + 40, 20
     step = (WIDTH - 2 * SIDE) / max(1, len(row.changes))
@@ -244,12 +245,15 @@ def _process_row(row: ProcessRow, place: int, reach: float) -> Layers:
         if value is not None
     ]
     box = {"x": SIDE, "x2": WIDTH - SIDE, "y": middle - half, "y2": middle + half}
+    shaded = [half * min(1.0, band.half_width / reach) for band in bands]
+    floors = [{"x": SIDE, "x2": WIDTH - SIDE, "y": round(middle - y, 2), "y2": round(middle + y, 2)} for y in shaded]
     line = {"x": SIDE, "x2": WIDTH - SIDE, "y": middle}
     text = {"fontSize": NORMAL, "baseline": "middle"}
     name = [{"x": SIDE, "y": top + 9, "text": row.arm}]
     label = [{"x": WIDTH - SIDE, "y": top + 9, "text": row.label}]
     layers = [
         layer("rect", [box], fill=svg.colour("margin")),
+        *([layer("rect", floors, fill=svg.colour("noise"))] if floors else []),
         layer("rule", [line], color=svg.colour("zero"), strokeWidth=1),
         layer("text", name, align="left", color=svg.colour("ink"), **text),
         layer("text", label, align="right", color=svg.colour("quiet"), **text),

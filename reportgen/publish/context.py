@@ -284,13 +284,15 @@ class AttemptPage:
     modes: Table
     alone_words: str
     alone: tuple[Table, ...]
+    imported: tuple[Table, ...]
+    imported_words: tuple[str, ...]
     checks: Table
     telemetry: Table
     notes: Table
     events: Table
     files: Table
     code: Table
-    counters: Table
+    counters: tuple[Table, ...]
     counters_file: Link | None
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import pyarrow as pa
 
 from reportgen.archive import layout
-from reportgen.archive.encoding import encode_json_pretty, encode_toml
+from reportgen.archive.encoding import encode_json_pretty
 from reportgen.archive.load import Attempt
 from reportgen.archive.rows import to_parquet, with_origin
 from reportgen.archive.select import Record
@@ -75,7 +75,8 @@ def write_record(record: Record, result: Result, out_dir: Path, *, licence: str 
         (out_dir / f"{name}.csv").write_bytes(to_csv(table))
     for name, data in study_tables_of(record, result).items():
         (out_dir / name).write_bytes(data)
-    (out_dir / layout.PLAN).write_bytes(encode_toml(record.plan))
+    # As it was sealed: writing it anew would add what later versions of the format know by default.
+    shutil.copyfile(record.attempts[0].path / layout.PLAN, out_dir / layout.PLAN)
     (out_dir / RESULTS).write_bytes(encode_json_pretty(result))
     (out_dir / VERIFIER).write_bytes(verifier())
     (out_dir / README).write_bytes(readme(record, licence, study_files.names(result.null_study)).encode())

@@ -16,7 +16,7 @@ SAVINGS = "savings"
 CAPTIONS = {
     "ratios": "Bar: decision interval. Dot: estimate. Upright stroke: headline.",
     "fixtures": "One ring a fixture and device. Upright stroke: headline. The range stands at the right.",
-    "processes": "One dot a process, the first measured at the left. At the right the lag-1 correlation.",
+    "processes": "One dot a process, the first measured at the left; shaded: the noise floor. At the right the lag-1 correlation.",
 }
 
 
@@ -55,7 +55,7 @@ def savings_figure(
     return Figure(
         anchor=chart.anchor,
         caption=f"{chart.title}. Bar: estimate. Line across its end: interval. Broken line: what the gate {gate} asks of every fixture. "
-        "Star: the fixture that decides.",
+        "Star: the fixture that decides. Of several devices the one that is surest of least is drawn.",
         svg=svg_markup(library.draw(chart)),
         href=f"{root}figures/{chart.anchor}.svg",
         table=gate_tables.savings(record, piece, unit, gate),

@@ -6,7 +6,7 @@ import msgspec
 
 from reportgen.errors import InputError
 from reportgen.model.plan import Slice
-from reportgen.model.result import GateOutcome, GateResult
+from reportgen.model.result import GateCell, GateOutcome, GateResult
 from reportgen.publish import lookup, wording
 from reportgen.publish.gate_tables import SAVED_NS, said
 from reportgen.publish.view import RecordView
@@ -21,7 +21,7 @@ TONES = {
 
 
 class SavingsRow(msgspec.Struct, frozen=True):
-    """One cell: estimate and interval in the chart's unit; ``decides`` marks the one that the outcome rests on."""
+    """One fixture, on the device that is surest of least: estimate and interval in the chart's unit; ``decides`` marks what the outcome rests on."""
 
     name: str
     estimate: float
@@ -90,15 +90,18 @@ def _scale(gate: GateResult, unit: str) -> tuple[float, str]:
 
 
 def _group(gate: GateResult, piece: Slice, factor: float) -> SavingsGroup:
-    several = len({cell.device for cell in gate.cells}) > 1
+    weakest: dict[str, GateCell] = {}
+    for cell in gate.cells:
+        known = weakest.get(cell.fixture)
+        weakest[cell.fixture] = cell if known is None or cell.low < known.low else known
     rows = [
         SavingsRow(
-            name=wording.within(cell.fixture, piece.name) + (f" @ {cell.device}" if several else ""),
+            name=wording.within(cell.fixture, piece.name),
             estimate=cell.estimate * factor,
             low=cell.low * factor,
             high=cell.high * factor,
-            decides=(cell.fixture, cell.device) == (gate.fixture, gate.device),
+            decides=cell.fixture == gate.fixture,
         )
-        for cell in gate.cells
+        for cell in weakest.values()
     ]
     return SavingsGroup(gate.arm, wording.GATES[gate.outcome], TONES[gate.outcome], rows)

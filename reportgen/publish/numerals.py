@@ -45,7 +45,7 @@ def _kind(name: str, pattern: str, binding: str) -> Kind:
 
 
 KINDS = (
-    _kind("percentage", rf"{_SOME}\s*(?:%|per ?cents?{_END}|percentage points?{_END}|(?:tenths?|hundredths?) of a percent{_END})", CHANGE),
+    _kind("percentage", rf"\b(?i:half|a (?:third|quarter|fifth|tenth)(?: of)?) an? per ?cent{_END}|{_SOME}\s*(?:%|per ?cents?{_END}|percentage points?{_END}|(?:tenths?|hundredths?) of a percent{_END})", CHANGE),
     _kind("ratio", rf"{_SOME}\s*(?:(?:×|x)(?!\s*\d)|times|fold|-fold){_END}|(?<![\w.])[01]\.\d{{2,}}(?![\w.])", CHANGE),
     _kind("rate", rf"{_SOME}\s*{_RATE}{_END}", "a binding of the record"),
     _kind("number of bytes", rf"{_SOME}[\s-]*{_BYTES}{_END}", "a binding of the record"),

@@ -56,6 +56,7 @@ def view(attempt: Attempt, address: str, published: str) -> AttemptView:
         modes=_modes(attempt),
         modes_said=modes_said(attempt.plan.experiment),
         moved_bytes=attempt.moved_bytes,
+        imported=list(attempt.imported),
         counters=counted,
         rotations=rotations(counted, attempt.plan, attempt.moved_bytes),
         code=attempt.code,

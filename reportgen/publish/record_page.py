@@ -53,7 +53,7 @@ def build(
 ) -> RecordPage:
     """Build the page's context; ``claims`` are those of all pages."""
     slices = lookup.slices(record)
-    outcome = [build(record, piece, "") for build in (tables.answer, tables.holm) for piece in slices]
+    outcome = [build(record, piece, "") for build in (tables.answer, tables.changes, tables.holm) for piece in slices]
     left_out = [derivations.left_out(record, piece) for piece in slices]
     positions = [derivations.positions(record, piece) for piece in slices]
     return RecordPage(
@@ -93,9 +93,7 @@ def build(
         study=study_tables.for_record(record),
         study_figures=_study_figures(record, library),
         study_formulas=study_formulas.FORMULAS,
-        counters=tuple(
-            counter_tables.table(one, root_of(record.address) + one.address) for one in counters.profiles(record)
-        ),
+        counters=counter_tables.of_record(record),
     )
 
 

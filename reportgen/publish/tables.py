@@ -112,6 +112,7 @@ def changes(record: RecordView, piece: Slice, page: str) -> Table:
         Column("verdict and reason"),
         Column("estimate", figure=True),
         Column("smallest effect shown", figure=True),
+        Column("promotion and gates"),
     )
     return Table(
         caption=f"Changes in time: {wording.slice_name(piece.name)}",
@@ -133,7 +134,21 @@ def _change_cells(record: RecordView, comparison: ComparisonResult, page: str) -
         verdict_cell(comparison, reason_of(record, comparison)),
         figure(wording.change(comparison.estimate), comparison.estimate, href=href),
         figure(wording.share(comparison.smallest_effect_shown), comparison.smallest_effect_shown, href=href),
+        _promotion(record, comparison),
     )
+
+
+def _promotion(record: RecordView, comparison: ComparisonResult) -> Cell:
+    """Say what to do with a candidate, beside its incumbent, and how the gates came out that ask of the two arms."""
+    key = (comparison.arm, comparison.slice, comparison.baseline)
+    promoted = [one.outcome.value for one in record.result.promotions if (one.arm, one.slice, one.incumbent) == key]
+    gates = [
+        f"{gate.name}: {wording.GATES[gate.outcome]}"
+        for gate in record.result.gates
+        if (gate.arm, gate.slice, gate.baseline) == key
+    ]
+    said, *more = [*promoted, *gates] or [wording.NOT_COMPUTED]
+    return Cell(said, note="; ".join(more), tone="outcome")
 
 
 def _comparisons_said(found: Sequence[ComparisonResult]) -> str:

@@ -26,7 +26,9 @@ from reportgen.publish.verify_evidence import (
     declaration_contradictions,
     header_contradictions,
     left_out_of,
+    moments_of,
     protocol_contradictions,
+    younger_gates,
 )
 from reportgen.publish.verify_intervals import Facts
 from reportgen.publish.verify_null_study import STUDY_LISTS, recompute_study
@@ -351,6 +353,7 @@ def findings_of(folder: Path) -> Iterator[str]:
             for line in matrix_contradictions(plan, manifest, scored_rows(own)):
                 yield f"batches.csv: attempt {path.name}, {line}"
     computed = results_of(batches, checks, plan, manifests, results.get("stages"))
+    computed["gates"] = [gate | moments_of(manifests.values()) for gate in computed["gates"]]
     yield from differences(results, computed, "results.json")
     yield from study_contradictions(folder, computed["null_study"], batches, manifests)
 
@@ -376,6 +379,8 @@ def main() -> int:
     found = check_folder(folder)
     for line in found:
         print("".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line))
+    for line in () if found else younger_gates(read_facts(folder / "results.json", "results.json")):
+        print(line)
     print(f"{len(found)} findings" if found else "every file and every number agrees")
     return 1 if found else 0
 

@@ -3,6 +3,7 @@
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 Row = Mapping[str, Any]
@@ -23,6 +24,22 @@ def header_contradictions(name: str, first_line: str) -> Iterator[str]:
     """Hold the first line of a CSV file against the columns that the record format knows."""
     if first_line.rstrip("\r\n") != HEADERS[name]:
         yield f"{name}:1: the columns are not those of the record format"
+
+
+def moments_of(manifests: Iterable[Row]) -> dict[str, str | None]:
+    """Give when the plan was last changed, as the attempts know it, and when the first of them began."""
+    known = list(manifests)
+    frozen = [moment for one in known if (moment := one["provenance"].get("frozen_at"))]
+    return {"frozen_at": min(frozen, default=None), "began_at": min(one["started_at"] for one in known)}
+
+
+def younger_gates(results: Row) -> Iterator[str]:
+    """Say of each gate whose plan was last changed after the data that it judges had begun."""
+    for gate in results["gates"]:
+        frozen, began = gate.get("frozen_at"), gate.get("began_at")
+        if frozen and began and datetime.fromisoformat(frozen) > datetime.fromisoformat(began):
+            where = f"gate {gate['name']} of {gate['arm']}, {gate['slice']}"
+            yield f"{where}: YOUNGER THAN ITS DATA: last changed {frozen}, the first attempt began {began}"
 
 
 def left_out_of(manifest: Row, mode: str = "process") -> set[int]:

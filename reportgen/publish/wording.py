@@ -301,8 +301,11 @@ def names(items: list[str]) -> str:
 
 
 def kind(manifest: Manifest) -> str:
-    """Say what an attempt was made for; of one that times nothing the tool and how much it looked at."""
+    """Say what an attempt was made for: of one that times nothing the tool and how much it looked at, of an imported one the formats."""
     looked = manifest.sanitizer or manifest.profile
+    if manifest.imported is not None:
+        formats = dict.fromkeys(source.format for source in manifest.imported.sources)
+        return f"{manifest.kind.value}: {names(list(formats))}"
     if looked is None:
         return manifest.kind.value
     arms = ""
@@ -321,6 +324,11 @@ def within(fixture: str, piece: str) -> str:
     """Say a fixture beneath its slice: the ``axis=value`` pairs that the slice names already are left out."""
     said = piece.partition(" @ ")[0].split(",")
     return ",".join(pair for pair in fixture.split(",") if pair not in said) or fixture
+
+
+def short_fixture(fixture: str) -> str:
+    """Say a fixture by its value alone where one axis names it."""
+    return fixture.partition("=")[2] if fixture.count("=") == 1 else fixture
 
 
 def answer(comparison: ComparisonResult, *, plain: bool = False) -> str:

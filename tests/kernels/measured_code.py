@@ -1,7 +1,7 @@
 """The code of an experiment's arms: out of the archive where the plan at hand was measured, and compiled here where not.
 
 Compiling every arm of an experiment takes a test minutes of a processor's time. The archive holds the cubins that were timed, made by the same
-compiler from files of the same hashes; that they are what these sources give is seen by compiling one arm again.
+compiler from sources of the same hashes; that they are what these sources give is seen by compiling one arm again.
 """
 
 from __future__ import annotations
@@ -64,8 +64,13 @@ def compiled_code(plan: Plan, out: Path) -> Code:
 
 
 def _archived(plan: Plan) -> Path | None:
-    """Find an attempt with cubins of every arm of that plan."""
+    """Find an attempt with cubins of every arm that is compiled, from the same sources by the same options."""
     attempts, _ = scan_attempts(ROOT / "runs", plan.name)
-    arms = {arm.name for arm in plan.experiment.arms}
-    whole = (one for one in attempts if one.sealed and one.manifest.plan == plan.digest)
-    return next((one.path for one in whole if arms == set(one.manifest.binaries)), None)
+    return next((one.path for one in attempts if one.sealed and _made_of(one.plan) == _made_of(plan)), None)
+
+
+def _made_of(plan: Plan) -> tuple[Any, ...]:
+    """Tell what the machine code of a plan's arms comes from; questions, fixtures and protocol do not enter."""
+    code = {file.path: file.sha256 for file in plan.files if not file.path.endswith((".toml", ".py"))}
+    arms = {arm.name: (arm.file, arm.symbol, arm.defines) for arm in plan.experiment.arms if arm.file is not None}
+    return code, arms, plan.backend_options

@@ -52,7 +52,7 @@ def make_fixture(seed: int = 1, **values: Any) -> Fixture:
 def few() -> Any:
     """Load the experiment with a tensor of sixteen experts in all."""
     module = load_module()
-    module.EXPERTS = dict.fromkeys(module.EXPERTS, FEW_EXPERTS)
+    module.EXPERTS = FEW_EXPERTS
     return module
 
 
@@ -80,6 +80,8 @@ def test_reference_is_each_named_experts_product_and_zero_for_a_cut_tail(few: An
 
     found = few.reference(fixture, arrays)["y"]
 
+    assert arrays["weights"] is few.tensor()  # one array for all fixtures, as shared() says
+    assert {"weights": "experts"} == few.shared(fixture)
     assert (1, 2, 8, 2048) == found.shape
     assert [[7], [6, 7]] == [np.flatnonzero(row < 0).tolist() for row in ids]
     assert not found[0][ids < 0].any()
@@ -99,7 +101,7 @@ def test_selections_overlap_as_told_and_never_name_an_expert_twice(overlap: int,
     assert [overlap] * len(ids) == [len(set(one.tolist()) & set(two.tolist())) for one, two in ids]
     assert all(len(set(row.tolist())) == 8 for selection in ids for row in selection)
     assert sum(map(len, named)) == len(set().union(*named))
-    assert 0 <= ids.min() <= ids.max() < experts.EXPERTS[cache]
+    assert 0 <= ids.min() <= ids.max() < experts.EXPERTS
     read = sum(map(len, named)) * 2048 * 420
     assert cache == "same-set" or 3 * 60 * 2**20 <= read < 3 * 60 * 2**20 + len(named[0]) * 2048 * 420
 

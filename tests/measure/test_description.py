@@ -72,6 +72,18 @@ def test_a_call_of_another_arms_kernel_alone_is_refused(tmp_path: Path, symbol: 
         described(tmp_path, symbol).kernels(Arm("copy", "incumbent", "copy"), FIXTURE, {"x": 16, "y": 16})
 
 
+def test_an_arm_writes_all_outputs_unless_the_experiment_says_which(tmp_path: Path) -> None:
+    """By arm; what is no output, or nothing at all, is refused."""
+    arm, other = Arm("adds", "candidate", "adds"), Arm("plain", "incumbent", "plain")
+    assert ["y"] == list(described(tmp_path).written(arm, FIXTURE))
+    more = "\ndef outputs(fixture):\n    return {name: Output((4,), 'float32', 0.0, 0.0) for name in 'yz'}\n"
+    more += "\ndef written(arm, fixture):\n    return {'adds': ('z', 'y'), 'plain': ('y',)}.get(arm.name, 'q')\n"
+    both = described(tmp_path, more=more)
+    assert [["y", "z"], ["y"]] == [list(both.written(one, FIXTURE)) for one in (arm, other)]
+    with pytest.raises(InputError, match=r"written\(\) must name outputs for arm 'else', one at least, not \['q'\]"):
+        both.written(Arm("else", "probe", "else"), FIXTURE)
+
+
 def test_the_experiments_functions_are_found_by_their_modules_name(tmp_path: Path) -> None:
     """As compilers look them up that are given one (torch.compile)."""
     described(tmp_path)

@@ -16,7 +16,7 @@ def test_every_finding_is_a_sentence_and_a_missing_thing_has_a_remedy(tmp_path: 
     """Whatever this machine is like."""
     findings = doctor.examine(tmp_path / "runs")
     names = [finding.name for finding in findings]
-    assert len(set(names)) == len(names) == 17
+    assert len(set(names)) == len(names) == 19
     for finding in findings:
         assert finding.sentence.endswith(".")
         assert "\n" not in finding.sentence
@@ -105,3 +105,17 @@ def test_a_gpu_is_seen_by_its_device_file_and_driver(tmp_path: Path) -> None:
     finding = doctor.check_gpu(tmp_path, tmp_path)
     assert finding.ok
     assert finding.sentence == "1 NVIDIA device(s); driver: Example Kernel Module 1.2."
+
+
+def test_tools_that_look_at_kernels_are_found_or_missed_with_what_they_are_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is on the path and tells its version; one that is not."""
+    (tmp_path / "ncu").write_text("#!/bin/sh\necho 'Version 2025.3.1.0 (build 1)'\n")
+    (tmp_path / "ncu").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    monkeypatch.delenv("CUDA_HOME", raising=False)
+    found, missing = doctor.check_tool("ncu", "run --profile"), doctor.check_tool("compute-sanitizer", "run --sanitize")
+    assert (True, f"{tmp_path}/ncu is there, Version 2025.3.1.0 (build 1).") == (found.ok, found.sentence)
+    assert (False, "compute-sanitizer is neither on PATH nor under CUDA_HOME.") == (missing.ok, missing.sentence)
+    assert ("run --sanitize", True) == (missing.needed_for, missing.remedy.startswith("install NVIDIA's CUDA toolkit"))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
+
 import pandas as pd
 import pytest
 
@@ -29,10 +32,21 @@ def per_launch_ns(attempt: Attempt) -> pd.DataFrame:
     return scored.assign(ns=scored["elapsed_ns"] / scored["launches"]).sort_values(keys)[[*keys, "ns"]]
 
 
-def test_a_simulated_run_says_so_wherever_it_is_looked_at(lab: Lab) -> None:
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Lab, Attempt]]:
+    """Lab and attempt in which nothing goes wrong."""
+    locks = tmp_path_factory.mktemp("locks")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(locks))
+        patch.setattr(tempfile, "tempdir", str(locks))
+        lab = Lab(tmp_path_factory.mktemp("lab"))
+        lab.write(backend="fake", more=TABLE, sizes="[8, 16, 24]", repetitions=4)
+        yield lab, lab.load(lab.run())
+
+
+def test_a_simulated_run_says_so_wherever_it_is_looked_at(plain: tuple[Lab, Attempt]) -> None:
     """In the device, the environment, the id, and every process's facts."""
-    lab.write(backend="fake", more=TABLE)
-    attempt = lab.load(lab.run())
+    _, attempt = plain
     device = attempt.manifest.device
     assert (Status.SCORED, "fake-0", "simulated", "simulated") == (attempt.status, device.id, device.model, device.kind)
     assert attempt.manifest.environment["simulated"]
@@ -40,10 +54,10 @@ def test_a_simulated_run_says_so_wherever_it_is_looked_at(lab: Lab) -> None:
     assert all(one.facts["session"] == {"simulated": True} for one in attempt.repetitions)
 
 
-def test_simulated_times_follow_the_table_and_repeat(lab: Lab) -> None:
+def test_simulated_times_follow_the_table_and_repeat(plain: tuple[Lab, Attempt]) -> None:
     """The idea takes 0.9 of the time within the spreads; a second attempt has the same times, whatever its orders."""
-    lab.write(backend="fake", more=TABLE, sizes="[8, 16, 24]")
-    first, second = lab.load(lab.run()), lab.load(lab.run())
+    lab, first = plain
+    second = lab.load(lab.run())
     assert first.id != second.id
     times = per_launch_ns(first)
     pd.testing.assert_frame_equal(times.reset_index(drop=True), per_launch_ns(second).reset_index(drop=True))
@@ -51,10 +65,9 @@ def test_simulated_times_follow_the_table_and_repeat(lab: Lab) -> None:
     assert 0.9 == pytest.approx(medians["idea"] / medians["base"], abs=0.005)
 
 
-def test_orders_are_balanced_mirrored_and_drawn_anew(lab: Lab) -> None:
+def test_orders_are_balanced_mirrored_and_drawn_anew(plain: tuple[Lab, Attempt]) -> None:
     """The second pass mirrors the first in every block; every process is another, with other orders, between equal hashes."""
-    lab.write(backend="fake", sizes="[8, 16, 24]", repetitions=4)
-    attempt = lab.load(lab.run())
+    _, attempt = plain
     scored = attempt.batches[~attempt.batches["warmup"]]
     for _, block in scored.groupby(["repetition", "fixture"]):
         first, second = (block[block["pass"] == number].sort_values("position")["arm"].tolist() for number in (1, 2))
@@ -69,10 +82,9 @@ def test_orders_are_balanced_mirrored_and_drawn_anew(lab: Lab) -> None:
     assert len({tuple(map(tuple, one["padding_bytes"].values())) for one in layouts}) == len(layouts)
 
 
-def test_every_fixture_block_opens_with_one_unscored_batch_of_every_arm(lab: Lab) -> None:
+def test_every_fixture_block_opens_with_one_unscored_batch_of_every_arm(plain: tuple[Lab, Attempt]) -> None:
     """Nothing is done to one arm that is not done to all."""
-    lab.write(backend="fake")
-    batches = lab.load(lab.run()).batches
+    batches = plain[1].batches
     opening = batches[(batches["pass"] == 0) & (batches["repetition"] > 0)]
     assert opening["warmup"].all()
     assert {1} == set(opening.groupby(["repetition", "fixture", "arm"]).size())
@@ -107,10 +119,9 @@ def test_a_table_that_nothing_reads_is_refused(lab: Lab) -> None:
         lab.run()
 
 
-def test_the_record_holds_what_was_measured_and_with_what(lab: Lab) -> None:
+def test_the_record_holds_what_was_measured_and_with_what(plain: tuple[Lab, Attempt]) -> None:
     """Sources as the plan hashed them, fixtures with the hashes of inputs and references, environment without folders."""
-    lab.write(backend="fake", repetitions=1)
-    attempt = lab.load(lab.run())
+    lab, attempt = plain
     kept = attempt.path / "artifacts" / "sources" / "doubling" / "experiment.py"
     assert (lab.folder / "experiment.py").read_bytes() == kept.read_bytes()
     text = (attempt.path / "artifacts" / "fixtures.json").read_text()

@@ -280,9 +280,7 @@ def test_sanitizer_attempts_are_listed_with_tool_coverage_and_outcome(
     install(lab, monkeypatch, CLEAN)
     say = CliRunner()
     place = ["--project", str(lab.root)]
-    asked = ["run", "doubling", "--sanitize", "racecheck", "--where", "n=64", *place]
-    ran = subprocess.run([sys.executable, "-m", "reportgen", *asked], capture_output=True, text=True, check=False)
-    assert (0, True) == (ran.returncode, "complete: a sanitizer attempt is never scored" in ran.stdout)
+    looked(lab, "racecheck", n=["64"])
     lab.run()
     assert "sanitizer: racecheck, 1 of 4 fixtures" in " ".join(say.invoke(app, ["attempts", *place]).stdout.split())
     (row, _) = json.loads(say.invoke(app, ["attempts", "--json", *place]).stdout)
@@ -306,9 +304,9 @@ def test_sanitizer_attempts_are_listed_with_tool_coverage_and_outcome(
 
 
 def test_each_tool_of_a_list_makes_an_attempt_one_after_the_other(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that finds something stops no other; what cannot be looked with is said of each."""
+    """One that finds something stops no other, and costs the exit status."""
     racing = SAYS.format(line="RACECHECK SUMMARY: 2 hazards displayed (2 errors, 0 warnings)")
-    program = install(lab, monkeypatch, f'{RUNS}if options[1] == "memcheck":\n    {CLEAN_LINE}\n{racing}')
+    install(lab, monkeypatch, f'{RUNS}if options[1] == "memcheck":\n    {CLEAN_LINE}\n{racing}')
     asked = ["run", "doubling", "--sanitize", "racecheck,memcheck", "--where", "n=64", "--project", str(lab.root)]
     command = [sys.executable, "-m", "reportgen", *asked]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -323,8 +321,3 @@ def test_each_tool_of_a_list_makes_an_attempt_one_after_the_other(lab: Lab, monk
         one.manifest.sanitizer.tool for one in (first, second) if one.manifest.sanitizer
     ]
     assert first.manifest.ended_at <= second.manifest.started_at
-    program.unlink()
-    gone = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False)
-    assert 2 == gone.returncode
-    assert 2 == gone.stderr.count("compute-sanitizer is neither on PATH nor under CUDA_HOME")
-    assert [("racecheck", 2), ("memcheck", 2)] == [(one["tool"], one["exit_status"]) for one in json.loads(gone.stdout)]

@@ -20,6 +20,7 @@ from reportgen.measure.backends.cuda_options import OPTIONS, keywords
 from reportgen.measure.backends.fake_session import Times
 from reportgen.measure.disassembly import compare_text
 from reportgen.model import experiment as model
+from reportgen.model.building import Command, Compile
 from reportgen.model.experiment import GateKind, Role
 from reportgen.model.plan import Plan, PlanFixture
 from reportgen.project import ExperimentFolder
@@ -35,7 +36,8 @@ NOUNS = (
     model.Comparison,
     model.Gate,
     model.Harness,
-    model.Compile,
+    Compile,
+    Command,
     model.Protocol,
 )
 

@@ -36,6 +36,8 @@ def found(folder: Path, body: str, kind: str = "report", title: str = "A") -> li
         ("It took +0.5 % more.", 9, "+0.5 %", "percentage"),
         ("It took twelve percent less.", 9, "twelve percent", "percentage"),
         ("It took half a\npercent, or two\npercent.", 10, "two percent", "percentage"),
+        ("It took half a percent less.", 9, "half a percent", "percentage"),
+        ("Within a tenth of a percent of it.", 9, "a tenth of a percent", "percentage"),
         ("A ratio of 1.0031 was seen.", 9, "1.0031", "ratio"),
         ("It is 2.5x the other, or 3 × it.", 9, "2.5x", "ratio"),
         ("Three times as long.", 9, "three times", "ratio"),

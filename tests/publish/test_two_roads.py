@@ -20,7 +20,7 @@ from reportgen.model.plan import Plan
 from reportgen.publish.verify import NOT_RECOMPUTED, differences, results_of
 from tests.factories import make_arms, make_experiment, make_plan
 
-SEEDS = range(12)
+SEEDS = range(8)
 SMALL = {"rows": [256, 512, 1024], "cache": ["same-set", "rotating"]}
 Row = dict[str, Any]
 

@@ -27,7 +27,7 @@ from reportgen.archive.sums import files_under, sums_of
 from reportgen.errors import InputError
 from reportgen.model.columns import ORIGIN, TABLES
 from reportgen.model.experiment import Gate, GateKind
-from reportgen.model.record import Device
+from reportgen.model.record import Device, Provenance
 from reportgen.publish.downloads import DownloadFile, write_record
 from reportgen.publish.verification import VerificationReport, verify_path
 from reportgen.publish.verify_evidence import HEADERS
@@ -157,6 +157,18 @@ def test_a_record_with_a_failed_arm_passes(tmp_path: Path) -> None:
     assert verify_path(tmp_path / "record").ok
 
 
+def test_a_record_sealed_by_an_earlier_version_passes(tmp_path: Path) -> None:
+    """Its plan lacks what later versions write out by default; it is published as it was sealed."""
+    attempt = sealed_attempt(tmp_path / "runs").path
+    path = attempt / layout.PLAN
+    lines = [line for line in path.read_text().splitlines(keepends=True) if line != "harness = []\n"]
+    assert path.read_text() != "".join(lines)
+    path.write_text("".join(lines))
+    (attempt / layout.SUMS).write_bytes(sums_of(attempt))
+    assert [] == run_verifier(publish(tmp_path))
+    assert verify_path(tmp_path / "record").ok
+
+
 def test_a_good_zip_passes_and_holds_what_lies_beside_it(record: Path, tmp_path: Path) -> None:
     """Unpacked by the usual library it passes too; so it does inside one further folder."""
     assert VerificationReport(("record record.zip",), ()) == verify_path(record / "record.zip")
@@ -276,6 +288,20 @@ def test_a_forged_verdict_is_found(record: Path) -> None:
         r"promotions \[candidate cache=same-set\], outcome: published 'adopt as rewrite'",
         r"gates \[headline cache=same-set candidate\], estimate",
     )
+
+
+def test_a_gate_younger_than_its_data_is_said_aloud_and_a_forged_time_is_found(tmp_path: Path) -> None:
+    """The program computes both times from the attempts; young is no fault, and is no secret."""
+    late = Provenance(known="declared", commit="0" * 40, dirty=False, frozen_at="2026-03-02T09:00:00Z")
+    sealed_attempt(tmp_path / "runs", plan=make_plan(make_experiment(gates=GATES[:1])), header={"provenance": late})
+    record = publish(tmp_path)
+    done = subprocess.run([sys.executable, "-I", "verify.py"], capture_output=True, text=True, check=False, cwd=record)
+    assert 0 == done.returncode
+    assert "gate pays of candidate, cache=same-set: YOUNGER THAN ITS DATA: last changed 2026-03-02T09:00" in done.stdout
+    path = record / "results.json"
+    path.write_text(path.read_text().replace("2026-03-02T09:00:00Z", "2026-02-02T09:00:00Z"))
+    forge_sums(record)
+    expect(record, r"gates \[pays cache=same-set candidate\], frozen_at: published '2026-02-02T09:00:00Z', recomputed")
 
 
 def reseal(attempt: Path, table: str, change: Callable[[pd.DataFrame], None]) -> None:

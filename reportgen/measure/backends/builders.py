@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from reportgen.errors import InputError
+from reportgen.measure.backends.command import CommandBuilder
 from reportgen.measure.backends.cuda import CudaBuilder
 from reportgen.measure.backends.fake import FakeBuilder
 from reportgen.measure.backends.interface import Builder
 from reportgen.measure.backends.native import NativeBuilder
 
-BUILDERS: dict[str, Callable[[], Builder]] = {"cuda": CudaBuilder, "fake": FakeBuilder, "native": NativeBuilder}
+BUILDERS: dict[str, Callable[[], Builder]] = {
+    "command": CommandBuilder,
+    "cuda": CudaBuilder,
+    "fake": FakeBuilder,
+    "native": NativeBuilder,
+}
 
 
 def open_builder(name: str) -> Builder:

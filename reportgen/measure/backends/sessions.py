@@ -25,7 +25,13 @@ def _fake(job: Job) -> Session:
     return FakeSession(job)
 
 
-SESSIONS = {"cuda": _cuda, "fake": _fake, "native": _native}
+def _command(job: Job) -> Session:
+    from reportgen.measure.backends.command_session import CommandSession  # noqa: PLC0415 - only the backend in use is loaded
+
+    return CommandSession(job)
+
+
+SESSIONS = {"command": _command, "cuda": _cuda, "fake": _fake, "native": _native}
 
 
 def open_session(job: Job) -> Session:

@@ -1,0 +1,154 @@
+"""Records as data frames, as tables for other places, and as a check that fails."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import reportgen
+from reportgen import machine
+from reportgen.archive.importers.gathering import gather
+from reportgen.archive.taking import take
+from reportgen.errors import InputError
+from reportgen.model.imported import Told
+from reportgen.verdict_tables import failures, wanted_failures, written
+from tests.factories import sealed_attempt
+
+ROOT = Path(__file__).resolve().parent.parent
+AB = ROOT / "tests" / "data" / "importing" / "generic" / "made-up-ab.csv"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Archive the default attempt."""
+    runs = tmp_path_factory.mktemp("lab") / "runs"
+    sealed_attempt(runs)
+    return runs
+
+
+def test_frames_hold_what_the_archive_and_the_commands_say(runs: Path) -> None:
+    """Rows with their origin, verdicts as `show --json` prints them, cells with both times."""
+    record = reportgen.open_record(runs / "sample")
+    attempt = record.attempts[0]
+    assert len(attempt.batches) == len(record.batches)
+    assert {attempt.id} == set(record.batches["attempt"])
+    shown = record.verdicts().astype(object)
+    assert machine.result(record.result)["comparisons"] == shown.where(shown.notna(), None).to_dict("records")
+    faster = record.verdicts().query("arm == 'candidate' and baseline == 'incumbent'")
+    assert ["faster", "faster"] == [str(one) for one in faster["verdict"]]
+    ratios = record.ratios()
+    one = ratios.query("arm == 'candidate' and baseline == 'incumbent'").iloc[0]
+    assert one["ratio"] == pytest.approx(0.95, abs=0.002)
+    assert one["low"] <= one["ratio"] <= one["high"]
+    assert 12 == one["n"]
+    assert "null_incumbent" in set(ratios["arm"])
+
+
+def test_an_attempt_opens_by_itself_and_shows_in_a_notebook(runs: Path) -> None:
+    """Its folder is enough."""
+    attempt = next((runs / "sample").iterdir())
+    opened = reportgen.open_record(attempt)
+    assert attempt.name == opened.name
+    html = opened._repr_html_()
+    assert "<table" in html
+    assert "candidate" in html
+
+
+def test_an_imported_attempt_opens_with_its_reasons(tmp_path: Path) -> None:
+    """Benchmarks with what their figure is; no verdict, and what is lacking."""
+    taken = take(tmp_path, gather([AB]).found, Told(), name="ab")
+    record = reportgen.open_record(tmp_path / "ab")
+    assert (True, taken.path.name) == (record.imported, record.name)
+    assert [41750.0, 39750.0, 12625.0, 12625.0] == record.benchmarks()["figure"].tolist()
+    verdict = record.verdicts().iloc[0]
+    assert verdict["verdict"] is None
+    assert "no null arm" in verdict["lacking"]
+    assert [5, 5] == record.ratios()["pairs"].tolist()
+    with pytest.raises(InputError, match="has no result of a record"):
+        _ = record.result
+
+
+@pytest.mark.parametrize("path", ["absent", "."])
+def test_nothing_to_open_is_said_in_one_line(tmp_path: Path, path: str) -> None:
+    """A folder without attempts, and none at all."""
+    with pytest.raises(InputError, match=r"no such file or folder|holds no attempt"):
+        reportgen.open_record(tmp_path / path)
+
+
+def test_the_snippet_of_the_page_runs(runs: Path) -> None:
+    """As it stands there, in a lab."""
+    page = (ROOT / "docs" / "python.md").read_text("utf-8")
+    snippets = re.findall(r"<!-- snippet -->\n```python\n(.*?)```", page, re.DOTALL)
+    assert 1 == len(snippets)
+    environment = dict(os.environ) | {"PYTHONPATH": str(ROOT)}
+    ended = subprocess.run(
+        [sys.executable, "-c", snippets[0]],
+        cwd=runs.parent,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "faster" in ended.stdout
+
+
+def test_importing_the_package_loads_nothing() -> None:
+    """Only asking for a record does."""
+    program = (
+        "import sys, reportgen; print(sorted({'pandas', 'numpy', 'msgspec'} & set(sys.modules)), reportgen.__version__)"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert f"[] {reportgen.__version__}" == ended.stdout.strip()
+
+
+ROWS: list[dict[str, Any]] = [
+    {"slice": "cache=rotating", "arm": "a|b", "baseline": "<c>", "estimate": 0.9, "low": 0.89, "high": 0.91, "verdict": "faster", "reason": "beyond_margin", "promotion": "adopt"},
+    {"slice": "cache=rotating", "arm": "d_e", "baseline": "c", "estimate": None, "low": None, "high": None, "verdict": "invalid", "reason": "no_noise_floor", "promotion": None},
+]  # fmt: skip
+
+
+def test_markdown_keeps_every_cell_in_its_cell() -> None:
+    """Bars, tags and underlines of names are no markup."""
+    text = written(ROWS, "markdown", "x")
+    assert r"| cache = rotating | a\|b | \<c\> | -10.00% | -11.00% to -9.00% | faster | beyond margin | adopt |" in text
+    assert r"| d\_e |" in text
+    assert {9, 10} >= {len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines() if line.startswith("|")}
+
+
+def test_latex_escapes_and_csv_keeps_ratios() -> None:
+    """A percent sign is no comment; a ratio is read back as it was."""
+    assert r"-10.00\% & -11.00\% to -9.00\%" in written(ROWS, "latex", "x")
+    assert r"d\_e" in written(ROWS, "latex", "x")
+    read = list(csv.DictReader(io.StringIO(written(ROWS, "csv", "x"))))
+    assert ["0.9", ""] == [row["estimate"] for row in read]
+    with pytest.raises(InputError, match="there is no format 'word'"):
+        written(ROWS, "word", "x")
+
+
+def test_verdicts_that_fail_are_named() -> None:
+    """And words that are none are refused."""
+    assert ["d_e against c on cache = rotating is invalid"] == failures(ROWS, wanted_failures("slower, invalid"))
+    assert [] == failures(ROWS, wanted_failures(""))
+    with pytest.raises(InputError, match="'worse' is no verdict; verdicts are invalid, faster, slower"):
+        wanted_failures("slower,worse")
+
+
+def test_show_ends_with_one_for_a_verdict_that_fails(runs: Path) -> None:
+    """After the table; nothing else changes."""
+    command = [sys.executable, "-m", "reportgen", "show", "sample", "--format", "markdown", "--fail-on"]
+    environment = dict(os.environ) | {"PYTHONPATH": str(ROOT)}
+    for wanted, status in (("slower,invalid", 0), ("faster", 1), ("worse", 2)):
+        ended = subprocess.run(
+            [*command, wanted], cwd=runs.parent, env=environment, capture_output=True, text=True, check=False
+        )
+        assert status == ended.returncode, ended.stderr
+        assert ("| verdict |" in ended.stdout) or status == 2
+    assert "Traceback" not in ended.stderr
