@@ -102,5 +102,5 @@ def _group(group: SavingsGroup, top: int, across: _Across) -> Layers:
 
 def _short(name: str) -> str:
     """Drop the axis where a fixture has one only, and what does not fit."""
-    said = name.partition("=")[2] if name.count("=") == 1 else name
+    said = wording.short_fixture(name)
     return said if len(said) <= CHARACTERS else said[: CHARACTERS - 1] + "\N{HORIZONTAL ELLIPSIS}"

@@ -8,7 +8,7 @@ from typing import Protocol
 from reportgen.errors import InputError
 from reportgen.model.experiment import Gate
 from reportgen.model.plan import Slice
-from reportgen.model.result import BandPoint, GateResult
+from reportgen.model.result import BandPoint, GateCell, GateResult
 from reportgen.publish import lookup, wording
 from reportgen.publish.context import Cell, Column, Row, Table
 from reportgen.publish.tables import NOTHING, code, figure, word
@@ -90,31 +90,36 @@ def savings(record: RecordView, piece: Slice, unit: str = "", only: str = "") ->
     """Show what every arm of the gates ``every_fixture`` (or of ``only`` one) saves on every fixture; the deciding one is marked."""
     found = [gate for gate in _asked(record, piece) if gate.cells and only in ("", gate.name)]
     several = len({cell.device for gate in found for cell in gate.cells}) > 1
-    rows = [_saving(gate, place, unit, several=several) for gate in found for place in range(len(gate.cells))]
-    figures = ("saved", "low", "high")
+    rows = [_saving(gate, cell, unit, several=several, named=not only) for gate in found for cell in gate.cells]
+    of_unit = f", {wording.unit_name(unit)}" if unit else ""
+    columns = (Column("fixture"), Column(f"saved{of_unit}", figure=True), Column("interval", figure=True))
     return Table(
         caption=f"Savings by fixture: {wording.slice_name(piece.name)}",
         stub="Arm",
-        columns=tuple(
-            Column(text, figure=text in figures) for text in ("fixture", *figures, *(["device"] if several else []))
-        ),
+        columns=(*columns, *([Column("device")] if several else [])),
         rows=tuple(rows),
-        note="Median over processes and the ends of its order-statistic interval. A gate holds every low end against what it asks; "
+        note="Median over processes and its order-statistic interval. A gate holds every low end against what it asks; "
         "the fixture that decides says so.",
     )
 
 
-def _saving(gate: GateResult, place: int, unit: str, *, several: bool) -> Row:
-    cell = gate.cells[place]
+def _saving(gate: GateResult, cell: GateCell, unit: str, *, several: bool, named: bool) -> Row:
+    amounts = [
+        said(gate, value, unit).removesuffix(f" {wording.unit_name(unit)}")
+        for value in (cell.estimate, cell.low, cell.high)
+    ]
     decides = (cell.fixture, cell.device) == (gate.fixture, gate.device)
-    amounts = [_amount(gate, value, unit) for value in (cell.estimate, cell.low, cell.high)]
     fixture = wording.within(cell.fixture, gate.slice)
-    said = f"decides: {wording.GATES[gate.outcome]}" if decides else ""
+    cells = (
+        word(wording.short_fixture(fixture), note=f"decides: {wording.GATES[gate.outcome]}" if decides else ""),
+        figure(amounts[0], cell.estimate),
+        figure(f"{amounts[1]} to {amounts[2]}", f"{cell.low!r} {cell.high!r}"),
+    )
     return Row(
-        word(gate.arm, note=gate.name),
-        (word(fixture, note=said), *amounts, *([code(cell.device)] if several else [])),
-        first=place == 0,
-        anchor=f"s-{gate_anchor(gate)}" if place == 0 else "",
+        word(gate.arm, note=gate.name if named else ""),
+        (*cells, *([code(cell.device)] if several else [])),
+        first=cell == gate.cells[0],
+        anchor=f"s-{gate_anchor(gate)}" if cell == gate.cells[0] else "",
     )
 
 

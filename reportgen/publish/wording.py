@@ -326,6 +326,11 @@ def within(fixture: str, piece: str) -> str:
     return ",".join(pair for pair in fixture.split(",") if pair not in said) or fixture
 
 
+def short_fixture(fixture: str) -> str:
+    """Say a fixture by its value alone where one axis names it."""
+    return fixture.partition("=")[2] if fixture.count("=") == 1 else fixture
+
+
 def answer(comparison: ComparisonResult, *, plain: bool = False) -> str:
     """Say a whole comparison in one line: change, interval, verdict."""
     change_text = change(comparison.headline, plain=plain)
