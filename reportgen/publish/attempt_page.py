@@ -80,7 +80,11 @@ def build(attempt: AttemptView, frame: Frame, record: RecordView | None, library
         record=leads,
         facts=(
             FactGroup("What happened", _facts(attempt)),
-            *attempt_tables.groups(attempt.manifest),
+            *(
+                group
+                for group in attempt_tables.groups(attempt.manifest)
+                if attempt.manifest.imported is None or group.title.startswith("Device")
+            ),
         ),
         modes=attempt_tables.modes(attempt),
         alone_words=REPLICATION if attempt.status is Status.SCORED else BESIDE,
