@@ -31,16 +31,23 @@ class _Versioned(msgspec.Struct):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``reportgen.toml``: what the lab says of itself on its pages, and the live services that share its devices."""
+    """``reportgen.toml``: what the lab says of itself on its pages, and the live services that share its devices.
+
+    ``address`` is where the site is published, ``authors`` who is cited (the lab itself, where it names nobody).
+    """
 
     title: str = "Measured"
     tagline: str = ""
     repository: str = ""
+    address: str = ""
+    authors: list[str] = []
     data_licence: str = "CC-BY-4.0"
     code_licence: str = "Apache-2.0"
     services: list[Service] = msgspec.field(name="service", default=[])
 
     def __post_init__(self) -> None:
+        if self.address and not self.address.startswith(("https://", "http://")):
+            raise ValueError(f"address {self.address!r} must begin with https://")
         names = [service.name for service in self.services]
         if len({*names}) != len(names):
             raise ValueError("two services have the same name")

@@ -219,6 +219,15 @@ class RecordLine:
 
 
 @dataclass(frozen=True)
+class Citation:
+    """How to cite a page: a sentence, a BibTeX entry, and of a record its ``CITATION.cff``."""
+
+    text: str
+    bibtex: str
+    file: Link | None
+
+
+@dataclass(frozen=True)
 class HomePage:
     """The first page: what the lab is for and its studies."""
 
@@ -234,7 +243,7 @@ class TextPage:
     frame: Frame
     body: Markup
     records: tuple[RecordLine, ...]
-    citation: str
+    citation: Citation
     sums: tuple[Table, ...] = ()
 
 
@@ -265,6 +274,8 @@ class RecordPage:
     downloads: tuple[Download, ...]
     checking: Checking
     history: History
+    citation: Citation
+    dataset: Markup
     study: tuple[Table, ...] = ()
     study_figures: tuple[Figure, ...] = ()
     study_formulas: tuple[Fact, ...] = ()

@@ -29,7 +29,7 @@ from reportgen.archive.select import Record
 from reportgen.archive.sums import files_under, sha256_of, sums_of
 from reportgen.model.columns import ORIGIN, TABLES, Column
 from reportgen.model.result import Result
-from reportgen.publish import study_files
+from reportgen.publish import data_package, study_files
 from reportgen.scoring import device_rows
 
 RESULTS = "results.json"
@@ -80,6 +80,7 @@ def write_record(record: Record, result: Result, out_dir: Path, *, licence: str 
     (out_dir / RESULTS).write_bytes(encode_json_pretty(result))
     (out_dir / VERIFIER).write_bytes(verifier())
     (out_dir / README).write_bytes(readme(record, licence, study_files.names(result.null_study)).encode())
+    data_package.write(record, out_dir, licence)
     (out_dir / layout.SUMS).write_bytes(sums_of(out_dir))
     (out_dir / ZIP).write_bytes(zipped(out_dir, files_under(out_dir)))
     return tuple(
@@ -166,6 +167,7 @@ FILES = {
     layout.PLAN: "the frozen experiment, with everything derived from it written out",
     RESULTS: "what was computed: ratios, intervals, verdicts, gates, promotions",
     VERIFIER: "checks files and numbers; needs Python 3.11 or newer and nothing else",
+    data_package.NAME: "files and columns for programs (Data Package 2.0)",
     layout.SUMS: "SHA-256 of every file but itself",
     "<attempt>.notes.jsonl": "exclusions and errata that were noted after sealing, if any",
 }

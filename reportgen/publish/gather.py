@@ -78,7 +78,9 @@ class Gathered:
         views = tuple(self._record(record, result) for record, result in scored)
         taken = {attempt.path for record, _ in scored for attempt in _all_attempts(record)}
         rest = tuple(self._beside([one for one in attempts if one.path not in taken], ""))
-        self.library = Library(views, rest, self._experiments(project), self.drawer, self.alone, project.site)
+        self.library = Library(
+            views, rest, self._experiments(project), self.drawer, self.alone, project.site, project.settings
+        )
 
     def _sound(self, project: Project) -> list[Attempt]:
         """Take the attempts that can be read whole; each of the others is a problem, and stops none."""

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from reportgen.errors import InputError
 from reportgen.model.experiment import Experiment
+from reportgen.project import Settings
 from reportgen.publish.chart_data import AnyChart
 from reportgen.publish.view import AttemptView, RecordView
 
@@ -19,7 +20,7 @@ class Library:
     """Everything measured and declared. ``draw`` gives a chart's inline SVG; ``attempts`` are those of no record.
 
     ``alone`` holds, by the address of an attempt's page, what a timing attempt that no record uses would say by itself. ``site`` is the
-    folder of what people write.
+    folder of what people write, ``settings`` what the lab says of itself.
     """
 
     records: tuple[RecordView, ...]
@@ -28,6 +29,7 @@ class Library:
     draw: Callable[[AnyChart], str]
     alone: Mapping[str, RecordView] = field(default_factory=dict)
     site: Path = Path("site")
+    settings: Settings = field(default_factory=Settings)
 
     def record(self, name: str) -> RecordView:
         """Find a record: ``q6k_dot`` for the current one, ``q6k_dot@1a2b3c`` for one that a page pins.

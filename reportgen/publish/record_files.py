@@ -23,6 +23,7 @@ HOLDS = {
     "manifest.json": "an attempt's identity, device, hashes and counts",
     "repetitions.jsonl": "what each process drew and saw",
     "events.jsonl": "what the controller did, in order",
+    "datapackage.json": "files, columns and units for programs, as a Data Package 2.0",
     "README.txt": "how to read and check the record",
     "SHA256SUMS": "hashes of the files",
 }

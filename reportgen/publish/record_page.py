@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from reportgen.model.plan import Slice
 from reportgen.publish import (
     checking,
+    citing,
     claim_tables,
     counter_tables,
     counters,
+    croissant,
     derivations,
     gate_tables,
     history,
@@ -90,6 +92,8 @@ def build(
         downloads=record_files.downloads(record, "", everything=True),
         checking=checking.checking(record),
         history=history.history(record, library),
+        citation=citing.of_record(record, library.settings),
+        dataset=croissant.markup(croissant.dataset(record, library.settings)),
         study=study_tables.for_record(record),
         study_figures=_study_figures(record, library),
         study_formulas=study_formulas.FORMULAS,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from reportgen.errors import InputError
 from reportgen.project import Project
@@ -15,6 +13,7 @@ from reportgen.publish import attempt_page, links, record_page, svg
 from reportgen.publish.cache import Cache
 from reportgen.publish.claims import Judged
 from reportgen.publish.context import Link, NotFoundPage
+from reportgen.publish.described import described
 from reportgen.publish.frames import CATALOGUE, Framer, Subject
 from reportgen.publish.gather import Gathered
 from reportgen.publish.library import Library
@@ -24,10 +23,8 @@ from reportgen.publish.problems import Problem
 from reportgen.publish.templates import Theme
 from reportgen.publish.text_page import default_home, render
 from reportgen.publish.theme_folders import theme_folders
-from reportgen.publish.view import FileFact
 
 STATIC = "static"
-INDEX_VERSION = 1
 REPORTS = ("report", "finding", "gate", "sweep")
 
 
@@ -54,7 +51,7 @@ def make_site(project: Project, cache: Cache) -> Site:
     assets = static_files([*reversed(folders), project.site])
     figures = {f"figures/{name}.svg": svg.standalone(drawn).encode() for name, drawn in gathered.drawer.drawn.items()}
     files: dict[str, bytes | Path] = {**assets, **figures, **gathered.files, **pages}
-    files[f"{CATALOGUE}index.json"] = index(gathered.library)
+    files.update(described(gathered.library))
     problems = [*gathered.problems, *maker.problems]
     problems += links.check(pages, set(files), {page.front.address: page for page in sources})
     return Site(files, len(pages), tuple(sorted(problems)))
@@ -162,42 +159,3 @@ def _reports(sources: list[SourcePage], library: Library) -> dict[str, SourcePag
                 if name == record.name or (name == record.experiment and record.current):
                     found.setdefault(record.name, page)
     return found
-
-
-def index(library: Library) -> bytes:
-    """List every published record and, apart, every other attempt, with their files, bytes and SHA-256, for programs."""
-    listed = [
-        {
-            "name": record.name,
-            "experiment": record.experiment,
-            "title": record.title,
-            "plan": record.plan.digest,
-            "address": record.address,
-            "current": record.current,
-            "simulated": record.simulated,
-            "devices": [{"id": one.manifest.device.id, "model": one.manifest.device.model} for one in record.attempts],
-            "attempts": [one.manifest.id for one in record.attempts],
-            "files": _listed(record.address, record.downloads),
-        }
-        for record in library.records
-    ]
-    others = [
-        {
-            "id": attempt.manifest.id,
-            "experiment": attempt.manifest.experiment,
-            "kind": attempt.manifest.kind.value,
-            "status": attempt.status.value,
-            "reason": attempt.reason,
-            "page": attempt.address,
-            "address": attempt.published,
-            "files": _listed(attempt.published, attempt.files),
-        }
-        for attempt in library.attempts_beside()
-    ]
-    said = {"schema_version": INDEX_VERSION, "records": listed, "other_attempts": others}
-    data = msgspec.json.encode(said)
-    return msgspec.json.format(data, indent=2) + b"\n"
-
-
-def _listed(folder: str, files: Sequence[FileFact]) -> list[dict[str, str | int]]:
-    return [{"path": folder + file.path, "bytes": file.length_bytes, "sha256": file.sha256} for file in files]

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from reportgen.publish import answers, study_lookup, wording
+from reportgen.publish import answers, citing, study_lookup, wording
 from reportgen.publish.bindings import Bindings
 from reportgen.publish.claims import Judged
 from reportgen.publish.context import HomePage, RecordLine, Study, TextPage
@@ -51,7 +51,8 @@ def render(
     if page.front.kind == "home":
         return "home.html", HomePage(frame, body, studies(library, reports, frame.root)), problems, made
     lines = tuple(record_line(record, frame.root) for record in records)
-    return "text.html", TextPage(frame, body, lines, _citation(page, framer, records), bindings.sums), problems, made
+    citation = citing.of_page(page.front, framer.settings, records)
+    return "text.html", TextPage(frame, body, lines, citation, bindings.sums), problems, made
 
 
 def default_home(sources: Sequence[SourcePage], library: Library, surroundings: Surroundings) -> HomePage:
@@ -116,10 +117,3 @@ def _study(record: RecordView, report: SourcePage | None, root: str) -> Study:
         batches=line.batches,
         record_href=root + record.address,
     )
-
-
-def _citation(page: SourcePage, framer: Framer, records: list[RecordView]) -> str:
-    pinned = [f"{record.name} (plan {record.plan.digest})" for record in records]
-    said = f" Records: {wording.names(pinned)}." if pinned else ""
-    stop = "" if page.front.title.endswith(("?", "!", ".")) else "."
-    return f"{framer.settings.title}: {page.front.title}{stop} {page.front.date.isoformat()}.{said}"

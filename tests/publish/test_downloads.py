@@ -45,7 +45,7 @@ def test_everything_is_there(record: Record, folder: Path) -> None:
     """Attempt with its notes, tables twice, plan, results, program, text, sums, zip."""
     attempt = record.attempts[0].id
     expected = {
-        "README.txt", "SHA256SUMS", "batches.csv", "batches.parquet", "checks.csv", "checks.parquet", "plan.toml",
+        "README.txt", "SHA256SUMS", "batches.csv", "batches.parquet", "checks.csv", "checks.parquet", "datapackage.json", "plan.toml",
         "record.zip", "results.json", "verify.py", attempt, f"{attempt}.notes.jsonl",
     }  # fmt: skip
     assert expected == {path.name for path in folder.iterdir()}
