@@ -17,7 +17,7 @@ from reportgen.archive.importers.assembling import labels
 from reportgen.errors import RecordError
 from reportgen.model.imported import Benchmark, Import, ImportedComparison, Measure, RowStatus, Source
 from reportgen.publish import wording
-from reportgen.publish.imported_words import IMPORTED, amount, direction, said_of, shown_name
+from reportgen.publish.imported_words import IMPORTED, amount, direction, fixtures_said, rests_on, said_of, shown_name
 
 if TYPE_CHECKING:
     from reportgen.archive.importers.gathering import Gathered
@@ -188,15 +188,15 @@ def attempt_text(one: Attempt) -> RenderableType:
 def _comparison(one: ImportedComparison) -> Table:
     table = _table("benchmark", "arm", "baseline", "arm / baseline", "interval", "rests on")
     table.title = f"{one.arm} / {one.baseline}" + (" (null)" if one.null else "")
-    for cell in one.cells[:_MOST_ROWS]:
+    for name, cell in list(zip(fixtures_said(one.cells), one.cells, strict=True))[:_MOST_ROWS]:
         interval = "" if cell.interval is None else wording.interval(cell.interval.low, cell.interval.high, plain=True)
         values = [amount(value, cell) for value in (cell.arm_value, cell.baseline_value)]
         table.add_row(
-            shown_name(cell.fixture),
+            shown_name(name),
             *values,
             direction(cell),
             interval,
-            cell.basis if cell.ratio is not None else cell.lacking,
+            rests_on(cell),
         )
     verdict = f"verdict: {one.verdict}, {one.reason}" if one.verdict else f"no verdict: {'; '.join(one.lacking)}"
     table.caption = "null arm" if one.null and not one.lacking else verdict

@@ -23,6 +23,7 @@ IMPORTED = "imported"
 IMPORTED_BENCHMARKS = "imported/benchmarks.parquet"
 IMPORTED_SAMPLES = "imported/samples.parquet"
 COUNTERS = "counters.parquet"
+CODE = "code.json"
 
 HEADER = "header.json"
 JOURNAL = "journal.jsonl"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 import pandas as pd
@@ -22,9 +23,12 @@ from reportgen.archive.rows import read_table, to_frame, to_table
 from reportgen.archive.sums import read_sums
 from reportgen.errors import InputError, RecordError, ReportgenError
 from reportgen.model import plan as plan_model
+from reportgen.model.code import CodeFacts
 from reportgen.model.imported import Benchmark
 from reportgen.model.plan import Plan
 from reportgen.model.record import SCHEMA_VERSION, Event, Manifest, Note, Repetition, RepetitionFacts, Status
+
+T = TypeVar("T")
 
 
 class _Said(msgspec.Struct):
@@ -99,14 +103,19 @@ class Attempt:
         RecordError
             The file that tells is damaged.
         """
-        path = layout.artifacts_dir(self.path) / layout.FIXTURES
-        if not path.exists():
-            return {}
-        try:
-            said = msgspec.json.decode(read_bytes(path), type=dict[str, _Said])
-        except UNREADABLE as fault:
-            raise damaged(str(path), fault) from fault
+        said = self._artifact(layout.FIXTURES, dict[str, _Said]) or {}
         return {name: one.bytes for name, one in said.items()}
+
+    @cached_property
+    def code(self) -> dict[str, CodeFacts]:
+        """What was counted in the machine code of every arm when it was built; empty where nothing was.
+
+        Raises
+        ------
+        RecordError
+            The file that tells is damaged.
+        """
+        return self._artifact(layout.CODE, dict[str, CodeFacts]) or {}
 
     @cached_property
     def counters(self) -> pd.DataFrame:
@@ -118,6 +127,15 @@ class Attempt:
     def _measured(self) -> list[Repetition]:
         """Whole repetitions of an open attempt, in order."""
         return sorted(read_journal(self.path).repetitions, key=attrgetter("repetition"))
+
+    def _artifact(self, name: str, kind: type[T]) -> T | None:
+        path = layout.artifacts_dir(self.path) / name
+        if not path.exists():
+            return None
+        try:
+            return msgspec.json.decode(read_bytes(path), type=kind)
+        except UNREADABLE as fault:
+            raise damaged(str(path), fault) from fault
 
     def _table(self, name: str, file: str) -> pa.Table:
         if self.sealed:

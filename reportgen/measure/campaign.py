@@ -135,7 +135,7 @@ class Campaign:
                     mode=mode,
                 )
             )
-            told = {"mode": mode, REFUSED: answer.facts[REFUSED]} if mode == PEER else {}
+            told = {"mode": mode, REFUSED: refusal_sentences(answer.facts[REFUSED])} if mode == PEER else {}
             self.journal.event("calibrated", replays=answer.facts["replays"], **told)
             _refuse_change(changed)
         replays: dict[str, int] = done.facts["replays"]

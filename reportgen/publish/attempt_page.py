@@ -8,6 +8,7 @@ from reportgen.archive.counting import refusal_sentences
 from reportgen.model.record import Kind, Status
 from reportgen.publish import (
     attempt_tables,
+    code_tables,
     counter_tables,
     derivations,
     imported_tables,
@@ -79,7 +80,11 @@ def build(attempt: AttemptView, frame: Frame, record: RecordView | None, library
         record=leads,
         facts=(
             FactGroup("What happened", _facts(attempt)),
-            *attempt_tables.groups(attempt.manifest),
+            *(
+                group
+                for group in attempt_tables.groups(attempt.manifest)
+                if attempt.manifest.imported is None or group.title.startswith("Device")
+            ),
         ),
         modes=attempt_tables.modes(attempt),
         alone_words=REPLICATION if attempt.status is Status.SCORED else BESIDE,
@@ -91,6 +96,7 @@ def build(attempt: AttemptView, frame: Frame, record: RecordView | None, library
         notes=attempt_tables.notes(attempt),
         events=attempt_tables.events(attempt),
         files=attempt_tables.files(attempt),
+        code=code_tables.of_attempt(attempt),
         counters=counter_tables.tables(attempt, ""),
         counters_file=Link(counter_tables.CSV, counter_tables.CSV) if attempt.counters else None,
     )

@@ -17,11 +17,13 @@ from reportgen.model.result import GateResult
 from reportgen.publish import (
     answers,
     bandwidth,
+    code_tables,
     counter_tables,
     counters,
     gate_tables,
     gate_values,
     lookup,
+    peer_tables,
     record_files,
     statements,
     study_charts,
@@ -35,9 +37,10 @@ from reportgen.publish import (
 from reportgen.publish.claims import Claims
 from reportgen.publish.context import Table
 from reportgen.publish.figures import SAVINGS, figures, savings_figure
-from reportgen.publish.library import Library, root_of
+from reportgen.publish.fixture_bindings import FixtureBindings
+from reportgen.publish.library import Library
 from reportgen.publish.markdown import SourcePage, calling_line
-from reportgen.publish.page_records import PageRecords, Where
+from reportgen.publish.page_records import Where
 from reportgen.publish.problems import Problem
 from reportgen.publish.record_facts import COUNTS, FACTS
 from reportgen.publish.templates import Theme
@@ -47,15 +50,15 @@ MISSING = Markup('<mark class="missing">missing</mark>')
 RATIOS = ("headline", "estimate", "low", "high")
 
 
-class Bindings(PageRecords):
+class Bindings(FixtureBindings):
     """Bindings of one page; ``problems`` and ``used`` (records shown) fill as the page is read."""
 
     def __init__(self, page: SourcePage, library: Library, theme: Theme) -> None:
         super().__init__(page, library)
         self._theme = theme
-        self._root = root_of(page.front.address)
         self.problems: list[Problem] = []
         self._sums = sums.Sums()
+        self._cited: set[str] = set()
         self._claims = Claims(page, library, self._plain())
         self.used.update(self._claims.used)
 
@@ -88,11 +91,14 @@ class Bindings(PageRecords):
             "floor": self.floor,
             "margin": self.margin,
             "time": self.time,
+            "change_on": self.change_on,
             "gate": self.gate,
             "sum_of": self.sum_of,
             "product_of": self.product_of,
             "study": self.study,
             "counter": self.counter,
+            "code": self.code,
+            "times": self.times,
             "protocol": self.protocol,
             "experiment": self.experiment,
             "table": self.table,
@@ -190,14 +196,6 @@ class Bindings(PageRecords):
         value = max(record.result.smallest_effect, line.floor)
         return self._figure(record, lookup.noise_anchor(line), value, wording.share(value))
 
-    def time(self, arm: str, at: Where, device: str | None = None) -> Markup:
-        """Say the median time of an arm per launch on the one fixture with the values ``at``; ``device`` is an id or a model."""
-        record, name = self._arm(arm)
-        counters.fixtures_where(record, at)
-        found = lookup.time_of(record, name, at, device)
-        anchor = lookup.time_anchor(found.fixture, found.device)
-        return self._figure(record, anchor, found.median_ns, wording.time(found.median_ns), sums.TIME)
-
     def gate(  # noqa: PLR0913 - each a keyword that a page may say
         self,
         name: str,
@@ -238,14 +236,6 @@ class Bindings(PageRecords):
         said = study_values.said(record, what, study_values.Selection(mode, kernel, effect, harness))
         return self._figure(record, said.anchor, said.value, said.text)
 
-    def counter(self, arm: str, metric: str, where: Where | None = None, call: int | None = None) -> Markup:
-        """Say a counter of an arm on the fixture that ``where`` selects, as a profile attempt counted it."""
-        record, name = self._arm(arm)
-        found = counters.counted(record, lookup.arm_named(record.plan, name).name, metric, where or {}, call)
-        return Markup('<a class="number" href="{}"><data value="{}">{}</data></a>').format(
-            f"{self._root}{found.address}#{found.anchor}", repr(found.value), counters.text(metric, found.value)
-        )
-
     def protocol(self, experiment: str | None = None) -> dict[str, Any]:
         """Give the protocol's constants, as the record froze them or as the experiment declares them."""
         constants = msgspec.to_builtins(self._library.experiment(self._named(experiment)).protocol)
@@ -264,10 +254,12 @@ class Bindings(PageRecords):
         }
 
     def table(self, kind: str, experiment: str | None = None, where: Where | None = None, **named: Any) -> Markup:
-        """Show tables of one kind, one a slice; ``bandwidth`` takes ``ceiling``, a record, and ``at``, a fixture of it; ``counters`` any axes and ``arms``; those of gates a ``unit``."""
+        """Show tables of one kind, one a slice; ``bandwidth`` and ``peers`` take ``ceiling``, a record, and ``at``, a fixture of it; ``code`` takes ``counts`` and ``arms``, ``counters`` any axes and ``arms``; those of gates a ``unit``."""
         record = self._record(experiment)
-        if kind == "bandwidth":
-            return self._bandwidth(record, where or {}, **named)
+        if kind in ("bandwidth", "peers"):
+            return self._beside_floor(kind, record, where or {}, **named)
+        if kind == "code":
+            return self._theme.table(code_tables.of_record(record, self._root, **named))
         if kind == "counters":
             return self._counters(record, where, **named)
         if kind in study_tables.KINDS:
@@ -292,11 +284,19 @@ class Bindings(PageRecords):
         built = [counter_tables.tables(one, self._root + one.address, chosen, arms) for one in found]
         return Markup("\n").join(self._theme.table(table) for each in built for table in each)
 
-    def _bandwidth(self, record: RecordView, where: Where, ceiling: str, at: Where) -> Markup:
-        counters.fixtures_where(self._record(ceiling), at)
-        reached = bandwidth.ceiling_of(self._record(ceiling), at, record.devices)
-        found = [bandwidth.table(record, piece, reached) for piece in self._pieces(record, where)]
-        return Markup("\n").join(self._theme.table(table) for table in found)
+    def _beside_floor(
+        self, kind: str, record: RecordView, where: Where, ceiling: str | None = None, at: Where | None = None
+    ) -> Markup:
+        reached = None
+        if kind == "bandwidth" or ceiling:
+            counters.fixtures_where(self._record(ceiling), at or {})
+            reached = bandwidth.ceiling_of(self._record(ceiling), at or {}, record.devices)
+        page, pieces = self._root + record.address, self._pieces(record, where)
+        if kind == "bandwidth" and reached:
+            found = [bandwidth.table(record, piece, reached) for piece in pieces]
+        else:
+            found = [peer_tables.table(record, piece, page, reached) for piece in pieces]
+        return Markup("\n").join(self._theme.table(table) for table in found if table.rows)
 
     def saving(  # noqa: PLR0913 - each a keyword that a page may say
         self, gate: str, arm: str, at: Where, figure: str = "estimate", *, unit: str = "", experiment: str | None = None
@@ -343,19 +343,14 @@ class Bindings(PageRecords):
         return statements.stated(text, because, [self._library.experiment(name) for name in named])
 
     def published(self, dataset: str, row: str | Where, column: str) -> Markup:
-        """Say a figure that others published, with its source."""
-        return statements.published(self._library.site, dataset, row, column)
+        """Say a figure that others published, with its source, which is said in full where a page first uses it."""
+        again = dataset in self._cited
+        self._cited.add(dataset)
+        return statements.published(self._library.site, dataset, row, column, again=again)
 
     def _gate_figure(self, record: RecordView, anchor: str, gate: GateResult, value: float, unit: str) -> Markup:
         kind = sums.TIME if gate.quantity == gate_tables.SAVED_NS else sums.SAVED
         return self._figure(record, anchor, value, gate_tables.said(gate, value, unit), kind)
-
-    def _figure(self, record: RecordView, anchor: str, value: float | str, text: str, unit: str = "") -> Markup:
-        number = value if isinstance(value, int | float) else 0.0
-        return sums.figure_of(sums.Amount(number, unit, text, self._href(record, anchor)), value)
-
-    def _href(self, record: RecordView, anchor: str) -> str:
-        return f"{self._root}{record.address}#{anchor}"
 
 
 def _plain_number(value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from reportgen.errors import InputError
 from reportgen.model.result import GateOutcome, PointVerdict, Promotion, Reason, Verdict
-from reportgen.publish import counters, gate_values, lookup, study_values
+from reportgen.publish import code_tables, counters, gate_values, lookup, study_values
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import SourcePage
 from reportgen.publish.page_records import PageRecords, Where
@@ -19,6 +19,7 @@ FAR = 1e9
 NUMBERS: tuple[float, ...] = (-FAR, 0.0, 0.5, FAR)
 COUNTED: tuple[int, ...] = (0, 1, 2, 10**9)
 RATIOS = ("headline", "estimate", "low", "high")
+ENDS: Mapping[str, Callable[[Sequence[float]], float]] = {"low": min, "high": max}
 
 
 def _each(values: type[Any]) -> tuple[str, ...]:
@@ -47,6 +48,9 @@ DOMAINS: Mapping[str, Sequence[Any]] = {
     "margin": NUMBERS,
     "count": COUNTED,
     "counter": NUMBERS,
+    "code": COUNTED,
+    "time": NUMBERS,
+    "change_on": NUMBERS,
     "study": (*NUMBERS, "passes", "missed"),
 }
 
@@ -188,6 +192,27 @@ class ClaimWords(PageRecords):
         record, name = self._arm(arm)
         found = counters.counted(record, lookup.arm_named(record.plan, name).name, metric, where or {}, call)
         return 100 * found.value if metric == counters.FOOTPRINT_SHARE else found.value
+
+    def code(self, arm: str, what: str) -> int:
+        """Give a static count of an arm's machine code."""
+        record, name = self._arm(arm)
+        return code_tables.counted(record, name, what)[0]
+
+    def time(self, arm: str, at: Where) -> float:
+        """Give the median time of an arm per launch on one fixture in ns; of several devices the longest."""
+        record, name = self._arm(arm)
+        counters.fixtures_where(record, at)
+        return max(one.median_ns for one in lookup.times_of(record, name, at))
+
+    def change_on(self, arm: str, vs: str, at: Where, figure: str = "low") -> float:
+        """Give an end of the change in percent on one fixture: ``low`` or ``high`` of the interval, over all devices."""
+        if figure not in ENDS:
+            raise InputError(f"no figure {figure!r}", remedy=f"figures are: {', '.join(ENDS)}")
+        record, name = self._arm(arm)
+        counters.fixtures_where(record, at)
+        _, cells = lookup.cells_of(record, name, vs, at)
+        ends = [getattr(cell.interval, figure) for cell in cells]
+        return float(100 * (ENDS[figure](ends) - 1))
 
     def study(self, what: str, *, experiment: str | None = None, **selected: Any) -> Any:
         """Give a figure of the A/A study as it is kept: shares and errors as such, times in ns."""

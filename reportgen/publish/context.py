@@ -291,6 +291,7 @@ class AttemptPage:
     notes: Table
     events: Table
     files: Table
+    code: Table
     counters: tuple[Table, ...]
     counters_file: Link | None
 

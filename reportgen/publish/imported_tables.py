@@ -19,7 +19,7 @@ from reportgen.model.imported import (
 )
 from reportgen.publish import wording
 from reportgen.publish.context import Cell, Column, Fact, Row, Table
-from reportgen.publish.imported_words import amount, direction, said_of, shown_name
+from reportgen.publish.imported_words import amount, direction, fixtures_said, rests_on, said_of, shown_name
 from reportgen.publish.tables import code, figure, word
 from reportgen.publish.view import AttemptView
 
@@ -37,8 +37,8 @@ def sentences(attempt: AttemptView) -> tuple[str, ...]:
     identity = "Names of hosts and people were kept on request." if entry.identity_kept else ""
     if replaced:
         identity = (
-            f"Names of hosts and people were replaced in the copies here, {wording.plural(replaced, 'time')}; the SHA-256 below "
-            "are those of the files as they were given."
+            "Names of hosts and people were replaced in the copies here; the SHA-256 below are those of the files as they "
+            "were given."
         )
     lack = without_baseline(attempt.imported, entry.told)
     told = _told(entry.told)
@@ -81,7 +81,7 @@ def tables_of(attempt: AttemptView) -> tuple[Table, ...]:
     found = compare(attempt.imported, entry.told)
     return (
         _sources(entry),
-        *(_context(one, number) for number, one in enumerate(entry.sources, start=1)),
+        *(_context(one, number) for number, one in enumerate(entry.sources, start=1) if one.context),
         *_benchmarks(attempt),
         *map(_comparison, found),
     )
@@ -164,7 +164,8 @@ def _cells(source: int, one: Benchmark) -> tuple[Cell, ...]:
 
 def _comparison(one: ImportedComparison) -> Table:
     rows = tuple(
-        Row(word(f"{at}: {shown_name(_fixture(cell))}"), _compared(cell)) for at, cell in enumerate(one.cells, start=1)
+        Row(word(f"{at}: {shown_name(name)}"), _compared(cell))
+        for at, (name, cell) in enumerate(zip(fixtures_said(one.cells), one.cells, strict=True), start=1)
     )
     names = ("arm", "baseline", "arm / baseline", "interval of pairs", "what the ratio rests on")
     columns = tuple(Column(name, figure=name != "what the ratio rests on") for name in names)
@@ -182,10 +183,6 @@ def _comparison(one: ImportedComparison) -> Table:
     )
 
 
-def _fixture(cell: ImportedCell) -> str:
-    return " ".join([cell.fixture, *(f"{key}={value}" for key, value in cell.params.items())])
-
-
 def _compared(cell: ImportedCell) -> tuple[Cell, ...]:
     interval = "" if cell.interval is None else wording.interval(cell.interval.low, cell.interval.high)
     ratio = Cell(direction(cell), value="" if cell.ratio is None else repr(cell.ratio))
@@ -194,7 +191,5 @@ def _compared(cell: ImportedCell) -> tuple[Cell, ...]:
         figure(amount(cell.baseline_value, cell), cell.baseline_value or 0.0),
         ratio,
         word(interval),
-        word(
-            cell.basis if cell.ratio is not None else cell.lacking, note=cell.lacking if cell.ratio is not None else ""
-        ),
+        word(rests_on(cell), note=cell.lacking if cell.ratio is not None else ""),
     )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from reportgen.analysis.imported import Middle
+from collections.abc import Sequence
+
+from reportgen.analysis.imported import Basis, Middle
+from reportgen.archive.importers.assembling import labels
 from reportgen.model.imported import Benchmark, ImportedCell, Measure
 from reportgen.publish import wording
 from reportgen.units import NS_PER_MS, NS_PER_S, NS_PER_US
@@ -12,6 +15,12 @@ IMPORTED_ROWS = "Rows of kind imported were measured elsewhere, by other program
 _UNITS = ((NS_PER_S, "s"), (NS_PER_MS, "ms"), (NS_PER_US, "\N{MICRO SIGN}s"), (1, "ns"))
 _DIGITS = 5
 _LONGEST = 120
+_RATIOS: dict[str, str] = {
+    Basis.SAMPLES: "medians of the values",
+    Basis.GOOD_SAMPLES: "medians of the good values",
+    Basis.REPORTED: "medians that the harness states",
+    Basis.MEAN: "means, which are no medians",
+}
 
 
 def amount(value: float | None, one: Benchmark | ImportedCell) -> str:
@@ -42,6 +51,18 @@ def direction(cell: ImportedCell) -> str:
     if cell.ratio is None:
         return ""
     return f"{wording.change(cell.ratio, plain=True)} {'time' if cell.measure is Measure.TIME else 'rate'}"
+
+
+def rests_on(cell: ImportedCell) -> str:
+    """Say what a ratio is a ratio of; where there is none, what is lacking."""
+    if cell.ratio is None:
+        return cell.lacking
+    return _RATIOS.get(cell.basis, cell.basis)
+
+
+def fixtures_said(cells: Sequence[ImportedCell]) -> list[str]:
+    """Name what two arms share: by its name, and by the parameters that differ where several have one name."""
+    return labels([Benchmark(name=cell.fixture, params=cell.params) for cell in cells])
 
 
 def shown_name(name: str) -> str:

@@ -140,6 +140,30 @@ def comparison_of(record: RecordView, arm: str, vs: str, where: Mapping[str, Any
     return found[0]
 
 
+def cells_of(record: RecordView, arm: str, vs: str, at: Mapping[str, Any]) -> tuple[ComparisonResult, list[CellResult]]:
+    """Return the comparison of an arm with a baseline in whose slice the one fixture ``at`` lies, and its cells, the least ratio first.
+
+    Raises
+    ------
+    InputError
+        No fixture, or several, have the values ``at``, or the two are not compared there.
+    """
+    baseline = baseline_named(record.plan, arm_named(record.plan, arm), vs)
+    names = [one.name for one in record.plan.fixtures if all(one.values.get(key) == at[key] for key in at)]
+    found = [
+        (one, [cell for cell in one.cells if cell.fixture in names])
+        for one in record.result.comparisons
+        if (one.arm, one.baseline) == (arm, baseline) and not one.where
+    ]
+    fitting = [(one, cells) for one, cells in found if cells]
+    if len(fitting) != 1 or len({cell.fixture for cell in fitting[0][1]}) != 1:
+        raise InputError(
+            f"{record.name} does not compare {arm!r} with {baseline!r} on one fixture where {dict(at)}",
+            remedy=f"name one by at={{...}} of {', '.join(record.plan.experiment.axes)}",
+        )
+    return fitting[0][0], sorted(fitting[0][1], key=lambda cell: cell.ratio)
+
+
 def judged(record: RecordView, piece: str, roles: Sequence[str] = (Role.CANDIDATE,)) -> list[ComparisonResult]:
     """Return the comparisons of a slice whose arm has one of ``roles``, in the order of the plan."""
     return [found for found in record.result.comparisons if found.slice == piece and found.role in roles]
@@ -193,13 +217,13 @@ def cell_anchor(comparison: ComparisonResult, cell: CellResult) -> str:
     return f"{comparison_anchor(comparison)}-{slug(cell.fixture)}-{slug(cell.device)}"
 
 
-def time_of(record: RecordView, arm: str, at: Mapping[str, Any], device: str | None) -> ArmTime:
-    """Return the one median time of an arm on the fixture with the values ``at``, on a device by id or model.
+def times_of(record: RecordView, arm: str, at: Mapping[str, Any], device: str | None = None) -> list[ArmTime]:
+    """Return the median times of an arm on the one fixture with the values ``at``, a device each; ``device`` is an id or model.
 
     Raises
     ------
     InputError
-        None or several fit.
+        No time, or those of several fixtures, fit.
     """
     arm_named(record.plan, arm)
     fixtures = [one.name for one in record.plan.fixtures if all(one.values.get(key) == at[key] for key in at)]
@@ -209,13 +233,31 @@ def time_of(record: RecordView, arm: str, at: Mapping[str, Any], device: str | N
         for one in record.result.times
         if one.arm == arm and one.fixture in fixtures and device in (None, one.device, models[one.device])
     ]
+    if len({one.fixture for one in found}) != 1:
+        raise _unclear(record, arm, at, found)
+    return found
+
+
+def time_of(record: RecordView, arm: str, at: Mapping[str, Any], device: str | None) -> ArmTime:
+    """Return the one median time of an arm on the fixture with the values ``at``, on a device by id or model.
+
+    Raises
+    ------
+    InputError
+        None or several fit.
+    """
+    found = times_of(record, arm, at, device)
     if len(found) != 1:
-        axes = ", ".join(record.plan.experiment.axes)
-        raise InputError(
-            f"{record.name} has {len(found)} times of {arm!r} where {dict(at)}",
-            remedy=f"name one fixture by at={{...}} of {axes or 'no axes'}, and the device where there are several",
-        )
+        raise _unclear(record, arm, at, found)
     return found[0]
+
+
+def _unclear(record: RecordView, arm: str, at: Mapping[str, Any], found: Sequence[ArmTime]) -> InputError:
+    axes = ", ".join(record.plan.experiment.axes)
+    return InputError(
+        f"{record.name} has {len(found)} times of {arm!r} where {dict(at)}",
+        remedy=f"name one fixture by at={{...}} of {axes or 'no axes'}, and the device where there are several",
+    )
 
 
 def time_anchor(fixture: str, device: str) -> str:

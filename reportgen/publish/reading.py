@@ -59,6 +59,7 @@ def view(attempt: Attempt, address: str, published: str) -> AttemptView:
         imported=list(attempt.imported),
         counters=counted,
         rotations=rotations(counted, attempt.plan, attempt.moved_bytes),
+        code=attempt.code,
     )
 
 

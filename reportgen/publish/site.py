@@ -185,6 +185,7 @@ def index(library: Library) -> bytes:
         {
             "id": attempt.manifest.id,
             "experiment": attempt.manifest.experiment,
+            "kind": attempt.manifest.kind.value,
             "status": attempt.status.value,
             "reason": attempt.reason,
             "page": attempt.address,

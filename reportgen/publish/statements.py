@@ -55,11 +55,11 @@ def _numbers(value: Any) -> Iterator[float]:
         yield float(value)
 
 
-def published(site: Path, dataset: str, row: str | Mapping[str, str], column: str) -> Markup:
+def published(site: Path, dataset: str, row: str | Mapping[str, str], column: str, *, again: bool = False) -> Markup:
     """Say a figure that others published, apart from ours and with its source.
 
     ``dataset`` is a CSV file under ``site/published/`` whose first line reads ``# source: ...``; ``row`` is the value of its
-    first column, or several columns with their values.
+    first column, or several columns with their values. ``again`` leads to the place where the page named the source before.
 
     Raises
     ------
@@ -73,9 +73,13 @@ def published(site: Path, dataset: str, row: str | Mapping[str, str], column: st
         raise InputError(f"{dataset} has {len(found)} rows where {dict(wanted)}", remedy="name exactly one")
     if not found[0].get(column):
         raise InputError(f"{dataset} has no {column!r} there", remedy=f"its columns are: {', '.join(rows[0])}")
-    return Markup(
-        '<span class="published"><data value="{}">{}</data> <cite>(published elsewhere: {})</cite></span>'
-    ).format(found[0][column], _worded(found[0][column], column), source)
+    figure = Markup('<data value="{}">{}</data>').format(found[0][column], _worded(found[0][column], column))
+    if again:
+        said = Markup('<a href="#published-{}" title="{}">elsewhere</a>').format(dataset, source)
+        return Markup('<span class="published">{} <cite>{}</cite></span>').format(figure, said)
+    return Markup('<span class="published" id="published-{}">{} <cite>(published elsewhere: {})</cite></span>').format(
+        dataset, figure, source
+    )
 
 
 def _table(site: Path, dataset: str) -> tuple[str, list[dict[str, str]]]:

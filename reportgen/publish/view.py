@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
+from reportgen.model.code import CodeFacts
 from reportgen.model.counters import CounterLine, Rotation
 from reportgen.model.imported import Benchmark
 from reportgen.model.plan import Plan
@@ -67,7 +68,7 @@ class AttemptView(msgspec.Struct, frozen=True):
     ``published`` is the folder of the site that holds its archived ``files``; ``modes`` count by mode and harness, and
     ``modes_said`` says what verdicts rest on where there are several. ``moved_bytes`` are, by fixture, those that one launch
     must move at least, as the experiment counts them. ``imported`` are benchmarks of another harness, with the number of their source; ``counters`` are those of a profile attempt, ``rotations`` what they say of its
-    fixtures that are called rotating.
+    fixtures that are called rotating. ``code`` holds, by arm, what was counted in its machine code.
     """
 
     address: str
@@ -90,6 +91,7 @@ class AttemptView(msgspec.Struct, frozen=True):
     imported: list[tuple[int, Benchmark]] = []
     counters: list[CounterLine] = []
     rotations: list[Rotation] = []
+    code: dict[str, CodeFacts] = {}
 
 
 class RecordView(msgspec.Struct, frozen=True):

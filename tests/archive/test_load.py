@@ -137,3 +137,19 @@ def test_whole_numbers_that_are_missing_stay_whole_numbers(attempt: Attempt) -> 
     assert str(column.dtype) == "Int32"
     assert column.isna().all()
     assert pd.api.types.is_integer_dtype(attempt.batches["elapsed_ns"])
+
+
+def test_counts_of_machine_code_are_read_where_there_are_any(attempt: Attempt) -> None:
+    """What other fields say is left alone; a damaged file is named."""
+    artifacts = layout.artifacts_dir(attempt.path)
+    artifacts.mkdir(exist_ok=True)
+    (artifacts / layout.CODE).write_text('{"base": {"registers": 32, "opcodes": {"BAR": 2}, "options": ["-O3"]}}')
+    assert (32, 2) == (load_attempt(attempt.path).code["base"].of("registers"), attempt.code["base"].of("BAR"))
+    (artifacts / layout.CODE).write_text("[")
+    with pytest.raises(RecordError, match=r"code\.json"):
+        _ = load_attempt(attempt.path).code
+
+
+def test_an_attempt_that_counted_no_machine_code_has_none(attempt: Attempt) -> None:
+    """A fake backend compiles nothing."""
+    assert {} == attempt.code

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from reportgen.archive.counting import refusal_sentences
 from reportgen.archive.load import Attempt
+from reportgen.calls import Arm, Fixture
 from reportgen.errors import InputError
 from reportgen.measure.backends.fake_peer import FakePeer
 from reportgen.measure.backends.session import PeerSpec, Slot
 from reportgen.measure.controller import plan_of
+from reportgen.measure.description import Description
 from reportgen.measure.peer_cells import peer_cells, peer_variables
 from reportgen.model.record import Status
 from reportgen.model.result import Reason, Verdict
@@ -108,32 +113,40 @@ def test_a_peer_that_was_calibrated_and_cannot_run_later_costs_that_repetition(l
 
 
 def test_what_a_peer_computes_is_compared_under_its_own_tolerance(lab: Lab) -> None:
-    """Coarse values fail the experiment's tolerance and pass the peer's; an arm that fails is named, and scored all the same."""
-    coarse = RETURNS.replace("astype(np.float64) * 2", "astype(np.float16) * 2")
-    lab.write(backend="fake", program=PROGRAM + coarse, more=PEER, repetitions=1)
+    """Coarse values pass where the peer's tolerance is wide, and fail the experiment's: that peer is named, and scored all the same."""
+    coarse = RETURNS.replace("astype(np.float64) * 2", "astype(np.float16) * 2") + (
+        "\ndef peer_outputs(arm, fixture):\n"
+        "    wide = 0.01 if arm.name == 'theirs' else 1e-6\n"
+        "    return {'y': Output((4, fixture['n']), 'float32', wide, wide)}\n"
+    )
+    lab.write(backend="fake", program=PROGRAM + coarse, more=PEER + PEER.replace("theirs", "ours"), repetitions=1)
     outcome = lab.run()
-    assert (Status.SCORED, ["theirs"]) == (outcome.status, outcome.failed_arms)
-    own = "\ndef peer_outputs(arm, fixture):\n    return {'y': Output((4, fixture['n']), 'float32', 0.01, 0.01)}\n"
-    lab.write(backend="fake", program=PROGRAM + coarse + own, more=PEER, repetitions=1)
-    assert [] == lab.run().failed_arms
+    assert (Status.SCORED, ["ours"]) == (outcome.status, outcome.failed_arms)
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("more", "said"),
     [
         ("", "defines no function call"),
         ("def call(*_):\n    return 3\n", "must return a callable for peer 'theirs', not 3"),
         ("def call(*_):\n    return lambda: {'z': 0}\n", "returns 'z', which is no output"),
+        ("def call(*_):\n    return lambda: {}\ndef peer_outputs(*_):\n    return {}\n", "must have 'y' as outputs()"),
     ],
 )
-def test_a_call_that_breaks_the_rules_is_refused_before_anything_is_measured(lab: Lab, call: str, said: str) -> None:
+def test_a_call_that_breaks_the_rules_is_refused(tmp_path: Path, more: str, said: str) -> None:
     """One line says which."""
-    lab.write(backend="fake", program=PROGRAM + call, more=PEER, repetitions=1)
-    try:
-        line = lab.run().reason
-    except InputError as fault:
-        line = fault.one_line()
-    assert said in line
+    (tmp_path / "experiment.py").write_text(PROGRAM + more, encoding="utf-8")
+    description = Description(tmp_path / "experiment.py")
+    arm, fixture = Arm("theirs", "peer", ""), Fixture("n=8", {"n": 8}, 1)
+    with pytest.raises(InputError, match=re.escape(said)):
+        ask(description, arm, fixture)
+
+
+def ask(description: Description, arm: Arm, fixture: Fixture) -> None:
+    """Prepare a peer and let it run once, as a process does."""
+    description.expect_call()
+    computed = description.call(arm, fixture, {}, 0)(0)
+    description.peer_outputs(arm, fixture, computed or None)
 
 
 def test_a_plan_says_who_is_measured_where(lab: Lab) -> None:

@@ -177,7 +177,7 @@ def test_a_figure_without_ground_is_refused(library: Library, tmp_path: Path, ex
 def test_a_figure_published_elsewhere_stands_apart_with_its_source(library: Library, tmp_path: Path) -> None:
     """Digit for digit, with the unit that its column's name tells."""
     elsewhere = with_published(library, tmp_path)
-    apart = '<span class="published"><data value="{}">{}</data> <cite>(published elsewhere: A report, on a V100)</cite></span>'
+    apart = '<span class="published" id="published-elsewhere"><data value="{}">{}</data> <cite>(published elsewhere: A report, on a V100)</cite></span>'
 
     assert (
         apart.format("0.39", "+0.39%")

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from reportgen.model.code import CodeFacts
 from reportgen.model.columns import COUNTERS
 from reportgen.model.counters import CounterLine
 from reportgen.model.record import Status
@@ -45,7 +46,7 @@ def library(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Library:
 
 
 def counted(record: RecordView) -> RecordView:
-    """Put a profile of one cold fixture beside a record."""
+    """Put a profile of one cold fixture beside a record, and counts of its machine code into it."""
     cold = next(one.name for one in record.plan.fixtures if one.values.get("cache") == "rotating")
     values = {column.name: 1.0 for column in COUNTERS if column.nullable}
     arms = [arm.name for arm in record.plan.experiment.arms]
@@ -55,7 +56,9 @@ def counted(record: RecordView) -> RecordView:
         counters=[CounterLine(cold, arm, 1, arm, 3, values) for arm in arms],
         moved_bytes={cold: 2},
     )
-    return msgspec.structs.replace(record, others=[attempt])
+    code = {arm: CodeFacts(registers=32, instructions=100, opcodes={"LDG.E.128": 4}) for arm in arms}
+    own = [msgspec.structs.replace(record.attempts[0], code=code), *record.attempts[1:]]
+    return msgspec.structs.replace(record, attempts=own, others=[attempt])
 
 
 def filled(library: Library, folder: Path, text: str) -> tuple[str, list[str]]:
@@ -104,9 +107,8 @@ def test_the_guide_names_every_binding_and_every_choice(library: Library, tmp_pa
     assert set(Bindings(page, library, Theme([default_theme()])).functions()) == shown
     choices = [*record_facts.COUNTS, *record_facts.FACTS, *KINDS, *FrontMatter.__struct_fields__]
     assert [] == [name for name in choices if f"`{name}`" not in GUIDE]
-    assert {*tables.BY_SLICE, *tables.WHOLE, *tables.OF_GATES, *study_tables.KINDS, "bandwidth", "counters"} == set(
-        re.findall(r'table\("(\w+)"', GUIDE)
-    )
+    known = {*tables.BY_SLICE, *tables.WHOLE, *tables.OF_GATES, *study_tables.KINDS}
+    assert known | {"bandwidth", "peers", "code", "counters"} == set(re.findall(r'table\("(\w+)"', GUIDE))
     assert {*chart_data.KINDS, *study_charts.KINDS, SAVINGS} == set(re.findall(r'chart\("(\w+)"', GUIDE))
 
 

@@ -76,9 +76,10 @@ def read(content: Content) -> Source:
             not_time.append(row["name"])
         else:
             groups.setdefault(_key(row, written), []).append((at, row))
-    for name in {name for name, _, _ in groups}:
-        _join_unindexed(groups, name)
-    several = {name for name, _, _ in groups if sum(key[0] == name for key in groups) > 1} if groups else set()
+    by_name: dict[str, list[Key]] = {}
+    for key in groups:
+        by_name.setdefault(key[0], []).append(key)
+    several = {name for name, keys in by_name.items() if not _joined(groups, keys)}
     benchmarks = [_benchmark(key, group, where, several) for key, group in groups.items()]
     context = found.get("context") if isinstance(found.get("context"), dict) else {}
     return Source(
@@ -108,13 +109,14 @@ def _bare(row: dict[str, Any], written: set[str]) -> str:
     return stem if "run_type" not in row and last in _AGGREGATES and stem in written else name
 
 
-def _join_unindexed(groups: dict[Key, list[tuple[int, dict[str, Any]]]], name: str) -> None:
-    """Rows without indices belong to the one benchmark of that name, where there is one."""
-    keys = [key for key in groups if key[0] == name]
-    bare = (name, None, None)
-    if bare in groups and len(keys) == 2:  # noqa: PLR2004 - the bare key and one other
+def _joined(groups: dict[Key, list[tuple[int, dict[str, Any]]]], keys: Sequence[Key]) -> bool:
+    """Join rows without indices to the one benchmark of their name; whether the name now stands for one benchmark."""
+    bare = (keys[0][0], None, None)
+    if bare in keys and len(keys) == 2:  # noqa: PLR2004 - the bare key and one other
         other = next(key for key in keys if key != bare)
         groups[other] = sorted([*groups[other], *groups.pop(bare)], key=lambda one: one[0])
+        return True
+    return len(keys) == 1
 
 
 def _aggregate(row: dict[str, Any], name: str) -> str | None:
