@@ -1,0 +1,6 @@
+#define COLUMNS 32
+#define EXP_BROADCAST 0
+#define RECIPROCAL_BROADCAST 1
+#include "attention_mma.cuh"
+
+ATTENTION_MMA(attention_mma_4x8_reciprocal_broadcast)

@@ -1,0 +1,3 @@
+#include "expert_down.cuh"
+
+EXPERT_DOWN(SYMBOL)
