@@ -23,8 +23,8 @@ TYPES = {
     "string": "sc:Text", "bool": "sc:Boolean", "int32": "sc:Integer", "int64": "sc:Integer", "float64": "sc:Float",
 }  # fmt: skip
 _TERMS = (
-    "column", "extract", "field", "fileProperty", "fileObject", "fileSet", "format", "includes", "isLiveDataset", "jsonPath",
-    "key", "md5", "parentField", "path", "recordSet", "references", "regex", "repeated", "replace", "separator", "source",
+    "column", "equivalentProperty", "extract", "field", "fileProperty", "fileObject", "fileSet", "format", "includes", "isLiveDataset", "jsonPath",
+    "key", "md5", "parentField", "path", "recordSet", "references", "regex", "repeated", "replace", "samplingRate", "separator", "source",
     "subField", "transform",
 )  # fmt: skip
 CONTEXT = {

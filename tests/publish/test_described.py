@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema
 import msgspec
 import pytest
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 from reportgen.model.columns import BATCHES, ORIGIN
 from reportgen.project import Settings
