@@ -171,6 +171,7 @@ def show(
     from reportgen.scoring import score_attempts, stages_in
 
     runs = _open(project).runs
+    lab_commands.check_wanted(fail_on)
     if imported := find_imported(runs, name):
         lab_commands.show_imported(imported, form=form, fail_on=fail_on, json=json)
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from reportgen.errors import InputError
@@ -92,13 +93,13 @@ def savings(record: RecordView, piece: Slice, unit: str = "", only: str = "") ->
     several = len({cell.device for gate in found for cell in gate.cells}) > 1
     rows = [_saving(gate, cell, unit, several=several, named=not only) for gate in found for cell in gate.cells]
     of_unit = f", {wording.unit_name(unit)}" if unit else ""
-    columns = (Column("fixture"), Column(f"saved{of_unit}", figure=True), Column("interval", figure=True))
+    columns = (Column("fixture"), Column(f"saved{of_unit}", figure=True))
     return Table(
         caption=f"Savings by fixture: {wording.slice_name(piece.name)}",
         stub="Arm",
         columns=(*columns, *([Column("device")] if several else [])),
         rows=tuple(rows),
-        note="Median over processes and its order-statistic interval. A gate holds every low end against what it asks; "
+        note="Median over processes, its order-statistic interval beneath. A gate holds every low end against what it asks; "
         "the fixture that decides says so.",
     )
 
@@ -112,8 +113,7 @@ def _saving(gate: GateResult, cell: GateCell, unit: str, *, several: bool, named
     fixture = wording.within(cell.fixture, gate.slice)
     cells = (
         word(wording.short_fixture(fixture), note=f"decides: {wording.GATES[gate.outcome]}" if decides else ""),
-        figure(amounts[0], cell.estimate),
-        figure(f"{amounts[1]} to {amounts[2]}", f"{cell.low!r} {cell.high!r}"),
+        replace(figure(amounts[0], cell.estimate), note=f"{amounts[1]} to {amounts[2]}"),
     )
     return Row(
         word(gate.arm, note=gate.name if named else ""),
