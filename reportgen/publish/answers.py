@@ -143,7 +143,7 @@ def _gathered(why: Mapping[str, tuple[Phrase, ...]]) -> tuple[Saying, ...]:
 
 def _saying(arms: Sequence[str], why: Sequence[Phrase]) -> Saying:
     if len(arms) > 1:
-        why = [Phrase(one.text.replace(" It ", " Each "), code=one.code) for one in why]
+        why = [Phrase(one.text.replace(" It is not ", " None is ").replace(" It ", " Each "), one.code) for one in why]
     return Saying((*_named(arms), *why))
 
 
