@@ -53,7 +53,7 @@ def lint(page: SourcePage) -> list[Problem]:
 
 def texts(body: str) -> Iterator[Text]:
     """Give everything on a page that a reader is told, by block and line; of bindings the words that they are handed."""
-    yield from (Text(words, line) for words, line in handed(body))
+    yield from (Text(words, line, code=True) for words, line in handed(body))
     for token in parser().parse(_BINDING.sub(_blanked, body)):
         first = token.map[0] + 1 if token.map else 1
         if token.type == "inline":
