@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from reportgen.model.result import Promotion, PromotionResult, Reason, Verdict
 from reportgen.publish import lookup, wording
@@ -32,6 +32,7 @@ UNCLEAR = {
     Reason.ARM_FAILED_CHECK: "It failed a correctness check, so its times say nothing.",
 }
 NO_VERDICT = "There is no verdict against the kernel in use."
+_MOST_LINES = 8  # beyond that a list by arm says the same thing again and again
 
 
 def lead(record: RecordView) -> Saying:
@@ -123,7 +124,8 @@ def slices(record: RecordView) -> tuple[SliceAnswer, ...]:
 def _slice(record: RecordView, piece: str) -> SliceAnswer:
     line = lookup.noise_of(record, piece)
     promotions = [one for one in record.result.promotions if one.slice == piece]
-    said = tuple(_line(record, one) for one in promotions)
+    why = {one.arm: _why(record, one) for one in promotions}
+    said = _gathered(why) if len(why) > _MOST_LINES else tuple(_saying([arm], found) for arm, found in why.items())
     return SliceAnswer(
         title=wording.slice_name(piece),
         floor="no noise floor known" if line is None else f"noise floor {wording.share(line.floor)}",
@@ -131,14 +133,28 @@ def _slice(record: RecordView, piece: str) -> SliceAnswer:
     )
 
 
-def _line(record: RecordView, promotion: PromotionResult) -> Saying:
+def _gathered(why: Mapping[str, tuple[Phrase, ...]]) -> tuple[Saying, ...]:
+    """Say once what is said of several candidates; the first of them decides where."""
+    sharing: dict[tuple[Phrase, ...], list[str]] = {}
+    for arm, found in why.items():
+        sharing.setdefault(found, []).append(arm)
+    return tuple(_saying(arms, found) for found, arms in sharing.items())
+
+
+def _saying(arms: Sequence[str], why: Sequence[Phrase]) -> Saying:
+    if len(arms) > 1:
+        why = [Phrase(one.text.replace(" It is not ", " None is ").replace(" It ", " Each "), one.code) for one in why]
+    return Saying((*_named(arms), *why))
+
+
+def _why(record: RecordView, promotion: PromotionResult) -> tuple[Phrase, ...]:
     say = {
         Promotion.ADOPT: _adopt,
         Promotion.ADOPT_AS_REWRITE: _rewrite,
         Promotion.NOT_ATTRIBUTABLE: _not_attributable,
         Promotion.KEEP_INCUMBENT: _keep,
     }[promotion.outcome]
-    return Saying((Phrase(promotion.arm, code=True), *say(record, promotion), *_gates(record, promotion)))
+    return (*say(record, promotion), *_gates(record, promotion))
 
 
 def _adopt(_record: RecordView, promotion: PromotionResult) -> list[Phrase]:

@@ -1,4 +1,7 @@
-"""Charts drawn at build time: Altair describes them, vl-convert renders them, ``svg`` dresses them.
+"""Charts drawn at build time: described in Vega-Lite, rendered by vl-convert, dressed by ``svg``.
+
+Descriptions are plain data: Altair's objects would copy every mark's rows several times, which takes longer than drawing.
+Its schema still judges them, in the tests.
 
 All positions are computed here in pixels, so that no text is ever measured: the same bytes come out wherever
 the program runs, whatever fonts are there.
@@ -10,9 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import altair as alt
 import vl_convert
-from altair.utils import schemapi
 
 from reportgen.publish import svg, wording
 from reportgen.publish.chart_data import (
@@ -26,7 +27,8 @@ from reportgen.publish.chart_data import (
     StripRow,
 )
 
-CHECK_SCHEMA = False
+CHECK_SCHEMA = False  # checking takes longer than drawing; the tests ask for it
+VEGA_LITE = "6.4"
 WIDTH = 380
 SIDE = 10
 TOP = 36
@@ -40,15 +42,7 @@ Layers = list[Any]
 
 
 def draw(chart: Chart) -> str:
-    """Draw a chart as inline SVG.
-
-    Altair checks each part against its schema, which takes longer than drawing; the tests let it check these charts.
-    """
-    with schemapi.debug_mode(CHECK_SCHEMA):
-        return _draw(chart)
-
-
-def _draw(chart: Chart) -> str:
+    """Draw a chart as inline SVG."""
     if isinstance(chart, IntervalChart):
         spans = [value for row in chart.rows for value in (row.low, row.high, row.headline, row.estimate)]
         return _finish(chart, ROW, [value for value in spans if value is not None], _interval_marks)
@@ -83,33 +77,37 @@ class Scale:
 
 def layer(mark: str, rows: list[dict[str, Any]], **style: Any) -> Any:
     """Draw marks from rows that hold pixels under ``x``, ``x2``, ``y``, ``y2`` and, for text, ``text``."""
-    chart = getattr(alt.Chart(alt.InlineData(values=rows)), f"mark_{mark}")(**style)
-    channels: dict[str, Any] = {}
-    kinds = {"x": alt.X, "y": alt.Y}
-    for channel, kind in kinds.items():
-        channels[channel] = kind(f"{channel}:Q", axis=None, scale=None)
-    for channel in ("x2", "y2"):
-        if channel in rows[0]:
-            channels[channel] = getattr(alt, channel.upper())(channel)
+    channels: dict[str, Any] = {
+        channel: {"field": channel, "type": "quantitative", "axis": None, "scale": None} for channel in ("x", "y")
+    }
+    channels |= {channel: {"field": channel} for channel in ("x2", "y2") if channel in rows[0]}
     if mark == "text":
-        channels["text"] = alt.Text("text:N")
+        channels["text"] = {"field": "text", "type": "nominal"}
     if "colour" in rows[0]:
-        channels["color"] = alt.Color("colour:N", scale=None, legend=None)
-    return chart.encode(**channels)
+        channels["color"] = {"field": "colour", "type": "nominal", "scale": None, "legend": None}
+    return {"data": {"values": rows}, "mark": {"type": mark, **style}, "encoding": channels}
 
 
 def render(layers: Layers, height: int) -> str:
     """Turn layers into the SVG of the drawing library, ``height`` pixels high."""
-    # In one constructor: every later change would copy the whole chart with its data.
-    figure = alt.LayerChart(
-        layer=layers,
-        width=WIDTH,
-        height=height,
-        padding=0,
-        autosize="none",
-        config={"aria": False, "background": "transparent", "view": {"stroke": None}},
-    )
-    return str(vl_convert.vegalite_to_svg(figure.to_dict(validate=CHECK_SCHEMA)))
+    described = {
+        "layer": layers,
+        "width": WIDTH,
+        "height": height,
+        "padding": 0,
+        "autosize": "none",
+        "config": {"aria": False, "background": "transparent", "view": {"stroke": None}},
+    }
+    if CHECK_SCHEMA:
+        _check_schema(described)
+    return str(vl_convert.vegalite_to_svg(described, vl_version=VEGA_LITE))
+
+
+def _check_schema(described: dict[str, Any]) -> None:
+    # Loading it takes most of a second, and only tests ask for it.
+    import altair as alt  # noqa: PLC0415
+
+    alt.LayerChart.from_dict(described, validate=True)
 
 
 def _finish(

@@ -17,6 +17,8 @@ from reportgen.publish.record_facts import COUNTS
 
 FAR = 1e9
 NUMBERS: tuple[float, ...] = (-FAR, 0.0, 0.5, FAR)
+POSITIVE: tuple[float, ...] = (1e-9, 0.5, FAR)  # whatever a record says, times and margins are above zero,
+NOT_NEGATIVE: tuple[float, ...] = (0.0, *POSITIVE)  # and nothing is counted, and no floor lies, below it
 COUNTED: tuple[int, ...] = (0, 1, 2, 10**9)
 RATIOS = ("headline", "estimate", "low", "high")
 ENDS: Mapping[str, Callable[[Sequence[float]], float]] = {"low": min, "high": max}
@@ -44,12 +46,12 @@ DOMAINS: Mapping[str, Sequence[Any]] = {
     "bands": BANDS,
     "saving": NUMBERS,
     "change": NUMBERS,
-    "floor": NUMBERS,
-    "margin": NUMBERS,
+    "floor": NOT_NEGATIVE,
+    "margin": POSITIVE,
     "count": COUNTED,
-    "counter": NUMBERS,
+    "counter": NOT_NEGATIVE,
     "code": COUNTED,
-    "time": NUMBERS,
+    "time": POSITIVE,
     "change_on": NUMBERS,
     "study": (*NUMBERS, "passes", "missed"),
 }

@@ -7,19 +7,20 @@ with other libraries), with one fixed time and fixed permissions.
 from __future__ import annotations
 
 import ast
-import csv
+import functools
 import io
 import shutil
 import textwrap
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from reportgen.archive import layout
 from reportgen.archive.encoding import encode_json_pretty
@@ -106,17 +107,21 @@ def to_csv(table: pa.Table) -> bytes:
 
     Floats are written so that reading gives the same float.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.column_names)
-    writer.writerows(zip(*map(_csv_values, table.itercolumns()), strict=True))
-    return text.getvalue().encode()
+    lines = pc.binary_join_element_wise(*map(_csv_texts, table.itercolumns()), ",")
+    return "\n".join([",".join(map(_csv_quoted, table.column_names)), *lines.to_pylist(), ""]).encode()
 
 
-def _csv_values(column: pa.ChunkedArray) -> Iterable[Any]:
-    """Values that the writer turns into what :func:`csv_text` gives: it does so by itself for all but truth values."""
-    values = column.to_pylist()
-    return map(csv_text, values) if pa.types.is_boolean(column.type) else values
+def _csv_texts(column: pa.ChunkedArray) -> pa.Array:
+    """Texts of a column's values, quoted where they must be; each different text or float is written once."""
+    if pa.types.is_boolean(column.type) or pa.types.is_integer(column.type):
+        return column.cast(pa.string()).combine_chunks().fill_null("")
+    coded = column.combine_chunks().dictionary_encode()
+    texts = pa.array([_csv_quoted(csv_text(value)) for value in coded.dictionary.to_pylist()], pa.string())
+    return texts.take(coded.indices).fill_null("")
+
+
+def _csv_quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\r\n') else text
 
 
 def csv_text(value: Any) -> str:
@@ -126,6 +131,7 @@ def csv_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+@functools.cache
 def verifier() -> bytes:
     """Source of the published ``verify.py``: its parts as one file that needs the standard library alone."""
     main, *parts = (resources.files("reportgen.publish").joinpath(name).read_text("utf-8") for name in VERIFIER_PARTS)

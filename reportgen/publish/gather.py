@@ -72,6 +72,7 @@ class Gathered:
         self.problems: list[Problem] = []
         self.alone: dict[str, RecordView] = {}
         self.drawer = Drawer(cache)
+        self._identities: dict[Path, list[str]] = {}
         attempts = self._sound(project)
         formed = records(attempts)
         scored = [(record, result) for record in formed if (result := self._scored(record, formed))]
@@ -89,7 +90,7 @@ class Gathered:
             self.problems.append(Problem(fault.where.replace(f"{project.root}/", ""), _unplaced(fault)))
         sound = []
         for attempt in found:
-            key = digest([self._code, *_identity(attempt)])
+            key = digest([self._code, *self._identity(attempt)])
             said = self._cache.text("sound", key, partial(_damage, attempt))
             if said:
                 self.problems.append(Problem(_place(attempt), said))
@@ -103,12 +104,21 @@ class Gathered:
             *_all_attempts(record),
             *(one for stage in stage_records(record.plan, formed) for one in stage.attempts),
         ]
-        key = digest([self._code, *(part for one in read for part in _identity(one))])
+        key = digest([self._code, *(part for one in read for part in self._identity(one))])
         try:
             return self._cache.struct("results", key, Result, lambda: score(record, stages_of(record.plan, formed)))
         except ReportgenError as fault:
             self.problems.append(Problem(f"record {record.name}@{record.slug}", fault.one_line()))
             return None
+
+    def _identity(self, attempt: Attempt) -> list[str]:
+        """Everything that an attempt's pages come from, as hashes: its folder's files and its notes, read once a build."""
+        known = self._identities.get(attempt.path)
+        if known is None:
+            notes = layout.notes_file(attempt.path)
+            known = [attempt.path.name, tree_digest(attempt.path), sha256_of(notes) if notes.is_file() else ""]
+            self._identities[attempt.path] = known
+        return known
 
     def _experiments(self, project: Project) -> dict[str, Experiment]:
         declared = {}
@@ -120,14 +130,14 @@ class Gathered:
         return declared
 
     def _attempt(self, attempt: Attempt, address: str, published: str) -> AttemptView:
-        key = digest([self._code, address, published, *_identity(attempt)])
+        key = digest([self._code, address, published, *self._identity(attempt)])
         view = self._cache.struct("attempts", key, AttemptView, lambda: reading.view(attempt, address, published))
         self.problems += [Problem(_place(attempt), damage) for damage in view.damage]
         return view
 
     def _record(self, record: Record, result: Result) -> RecordView:
         address = f"records/{lookup.slug(record.name)}/{record.slug}/"
-        key = digest([self._code, *(part for one in _all_attempts(record) for part in _identity(one))])
+        key = digest([self._code, *(part for one in _all_attempts(record) for part in self._identity(one))])
         return RecordView(
             experiment=record.name,
             slug=record.slug,
@@ -158,7 +168,7 @@ class Gathered:
     def _count(self, attempt: Attempt, view: AttemptView) -> None:
         """Write what a profiler counted as CSV, beside the attempt's page."""
         if view.counters:
-            key = digest([self._code, *_identity(attempt)])
+            key = digest([self._code, *self._identity(attempt)])
             folder = self._cache.folder("counters", key, partial(_write_counters, attempt))
             self.files[view.address + counter_tables.CSV] = folder / counter_tables.CSV
 
@@ -166,7 +176,7 @@ class Gathered:
         """Compute what a timing attempt would say by itself, where its rows allow it."""
         if attempt.manifest.kind is not Kind.TIMING or not attempt.manifest.counts.batches:
             return
-        key = digest([self._code, *_identity(attempt)])
+        key = digest([self._code, *self._identity(attempt)])
         try:
             result = self._cache.struct("alone", key, Result, lambda: score_attempts(attempt.plan, [attempt]))
         except ReportgenError:
@@ -223,9 +233,3 @@ def _fact(folder: Path, name: str) -> FileFact:
 
 def _all_attempts(record: Record) -> list[Attempt]:
     return [*record.attempts, *record.replications, *record.others]
-
-
-def _identity(attempt: Attempt) -> list[str]:
-    """Everything that an attempt's pages come from, as hashes: its folder's files and its notes."""
-    notes = layout.notes_file(attempt.path)
-    return [attempt.path.name, tree_digest(attempt.path), sha256_of(notes) if notes.is_file() else ""]

@@ -16,6 +16,12 @@ from reportgen.publish.problems import Problem
 _PAGE = "index.html"
 _LINKING = {"a": "href", "link": "href", "img": "src", "script": "src", "source": "src", "use": "href"}
 NO_PAGES_LEAD_TO = ("404.html",)
+# A comment, a script or style with what it holds, or a start tag; a bracket in a quoted value ends no tag.
+_PIECE = re.compile(
+    r"<!--.*?-->|<(script|style)\b((?:[^>\"']|\"[^\"]*\"|'[^']*')*)>.*?</\1\s*>|<[a-z](?:[^>\"']|\"[^\"]*\"|'[^']*')*>",
+    re.DOTALL | re.IGNORECASE,
+)
+_TOLD = re.compile(r"\b(?:id|href|src)\b|^<img\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,10 @@ class _Where:
 
 def _read(html: bytes) -> _Found:
     parser = _Parser()
-    parser.feed(html.decode())
+    # Of a long table's tags few link or are linked to, and the parser takes its time over each.
+    for piece in _PIECE.finditer(html.decode()):
+        if _TOLD.search(piece[0]):
+            parser.feed(piece[0])
     return _Found(tuple(dict.fromkeys(parser.links)), Counter(parser.ids), tuple(parser.wordless))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from markdown_it.token import Token
 
+from reportgen.publish.literals import handed, typed
 from reportgen.publish.markdown import SourcePage, parser
 from reportgen.publish.numerals import OUTCOMES, measured
 from reportgen.publish.problems import Problem
@@ -17,6 +18,7 @@ _BINDING = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 _SPOKEN = re.compile(r"""\b(?:alt|title|aria-label)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 STATED = 'say why it is none with {{ stated("…", because="…") }}'
+TYPED = "is typed within an expression, where nothing holds it to a record: ask a binding for it, or write it as text"
 UNBOUND = "title and summary take no bindings, so leave it to the text"
 BLANK = "\N{OBJECT REPLACEMENT CHARACTER}"
 
@@ -39,7 +41,7 @@ def lint(page: SourcePage) -> list[Problem]:
 
     Words of outcome are grave in reports; elsewhere they are worth a warning.
     """
-    problems: list[Problem] = []
+    problems = [Problem(f"{page.source}:{line}", f"{said!r} {TYPED}") for said, line in typed(page.body)]
     for text in [*_head(page), *texts(page.body)]:
         problems += _figures(page, text)
     for text in texts(page.body):
@@ -50,7 +52,8 @@ def lint(page: SourcePage) -> list[Problem]:
 
 
 def texts(body: str) -> Iterator[Text]:
-    """Give everything on a page that a reader is told, bindings left out, by block and line."""
+    """Give everything on a page that a reader is told, by block and line; of bindings the words that they are handed."""
+    yield from (Text(words, line, code=True) for words, line in handed(body))
     for token in parser().parse(_BINDING.sub(_blanked, body)):
         first = token.map[0] + 1 if token.map else 1
         if token.type == "inline":
@@ -58,6 +61,10 @@ def texts(body: str) -> Iterator[Text]:
         elif token.type == "html_block":
             for place, line in enumerate(token.content.splitlines()):
                 yield from (Text(words, first + place) for words in _of_html(line))
+        elif token.type in ("fence", "code_block"):
+            opening = token.type == "fence"
+            for place, line in enumerate(token.content.splitlines(), start=opening):
+                yield Text(line, first + place, code=True)
 
 
 def _blanked(match: re.Match[str]) -> str:
@@ -74,6 +81,8 @@ def _inline(token: Token, first: int) -> Iterator[Text]:
         elif child.type == "code_inline":
             yield Text(child.content, first + "".join(words).count("\n"), code=True)
             words.append(BLANK)
+        elif child.type == "link_open":
+            yield Text(str(child.attrGet("title") or ""), first + "".join(words).count("\n"))
         elif child.type == "html_inline":
             yield from (Text(said, first + "".join(words).count("\n")) for said in _spoken(child.content))
         else:

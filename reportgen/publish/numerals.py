@@ -10,10 +10,15 @@ WORDS = {
     "eleven": 11, "twelve": 12, "half": 0.5,
 }  # fmt: skip
 
-_FIGURE = r"[+\-−±~≈]?\d[\d,.]*(?:\s*(?:to|or|and|–|-|−)\s*[+\-−]?\d[\d,.]*)?"
+_FIGURE = r"[+\-−±~≈]?\d[\d,.]*(?:[eE][+\-−]?\d+)?(?:\s*(?:to|or|and|–|-|−)\s*[+\-−]?\d[\d,.]*)?"
 _WORD = rf"\b(?i:{'|'.join(WORDS)})\b"
 _SOME = rf"(?:(?<![\w.\-=])(?:{_FIGURE}|(?:{_FIGURE}\s*,\s*)+{_FIGURE}\s*(?:and|or)\s*{_FIGURE})|{_WORD})"
 _END = r"(?![\w])"
+_PART = (
+    r"\b(?i:(?:twice|thrice) as (?:long|fast)|(?:half|double) the time|"
+    r"(?:(?:a|one|two|three)[ -])?(?:thirds?|quarters?|fifths?|tenths?) (?:less|more|of the time))\b"
+)
+_BY = rf"\b(?i:factor(?: of)? {_SOME}|ratio(?: of)? \d[\d,.]*){_END}"
 _TIME = (
     r"(?:ns|µs|μs|us|ms|s|h|min|nanoseconds?|microseconds?|milliseconds?|seconds?|minutes?|hours?|cycles?|"
     r"(?:tenths?|hundredths?|thousandths?) of a (?:second|millisecond|microsecond))"
@@ -46,7 +51,7 @@ def _kind(name: str, pattern: str, binding: str) -> Kind:
 
 KINDS = (
     _kind("percentage", rf"\b(?i:half|a (?:third|quarter|fifth|tenth)(?: of)?) an? per ?cent{_END}|{_SOME}\s*(?:%|per ?cents?{_END}|percentage points?{_END}|(?:tenths?|hundredths?) of a percent{_END})", CHANGE),
-    _kind("ratio", rf"{_SOME}\s*(?:(?:×|x)(?!\s*\d)|times|fold|-fold){_END}|(?<![\w.])[01]\.\d{{2,}}(?![\w.])", CHANGE),
+    _kind("ratio", rf"{_SOME}\s*(?:(?:×|x)(?!\s*\d)|times|fold|-fold){_END}|(?<![\w.])[01]\.\d{{2,}}(?![\w.])|{_PART}|{_BY}", CHANGE),
     _kind("rate", rf"{_SOME}\s*{_RATE}{_END}", "a binding of the record"),
     _kind("number of bytes", rf"{_SOME}[\s-]*{_BYTES}{_END}", "a binding of the record"),
     _kind("time", rf"{_SOME}[\s-]*{_TIME}{_END}", TIME),

@@ -45,8 +45,8 @@ def table(record: RecordView, piece: Slice, page: str, ceiling: Ceiling | None =
         )
         for _, _, _, one, cell in found
     )
-    heads = ["the peer's time", "kernel in use beside it", "peer: times as long"]
-    heads += [] if ceiling is None else ["floor", "kernel in use: times the floor"]
+    heads = ["peer's time", "kernel in use", "times as long"]
+    heads += [] if ceiling is None else ["floor", "kernel in use over floor"]
     return Table(
         caption=f"Peers: {wording.slice_name(piece.name)}",
         stub="Fixture",

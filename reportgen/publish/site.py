@@ -151,9 +151,9 @@ class _Maker:
 
 
 def _reports(sources: list[SourcePage], library: Library) -> dict[str, SourcePage]:
-    """Find the report that speaks of each record, by the record's pinned name."""
+    """Find the report that speaks of each record, by the record's pinned name; a page comes before those in its folder."""
     found: dict[str, SourcePage] = {}
-    for page in sources:
+    for page in sorted(sources, key=lambda one: one.front.address):
         for name in page.front.records if page.front.kind in REPORTS else ():
             for record in library.records:
                 if name == record.name or (name == record.experiment and record.current):

@@ -105,8 +105,12 @@ class Sums:
         return self._derived(title, unit, total, rows)
 
     def _derived(self, title: str, unit: str, total: float, rows: Sequence[Row]) -> Figure:
-        anchor, text = f"sum-{len(self.tables) + 1}", SAY[unit](total)
+        text = SAY[unit](total)
         last = Row(word(title), (word(""), word(""), figure(text, total)), first=True)
+        for table in self.tables:
+            if table.rows == (*rows, last):
+                return figure_of(Amount(total, unit, text, f"#{table.anchor}"))
+        anchor = f"sum-{len(self.tables) + 1}"
         self.tables.append(
             Table(
                 caption=title,

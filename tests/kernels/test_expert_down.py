@@ -2,6 +2,10 @@
 
 import importlib.util
 import json
+import re
+import subprocess
+import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +15,7 @@ from gguf import GGMLQuantizationType, quants
 from numpy.typing import NDArray
 
 from reportgen.calls import Arm, Buffer, Fixture, Step
-from reportgen.measure.backends.cubin import code_facts
+from reportgen.measure.backends.cubin import INSTRUCTION_BYTES, code_facts
 from reportgen.measure.backends.cuda import compile_arm, disassembler
 from reportgen.measure.compiling import Patience
 from reportgen.measure.controller import plan_of
@@ -24,6 +28,10 @@ FOLDER = ROOT / "kernels" / "expert_down"
 IDEAS = ("paired_hoist", "lane_zero", "block_routing", "shared_metadata")
 FEW_EXPERTS = 16
 H200_PROCESSORS, BANKS, ROW_WORDS = 132, 32, 105
+RACECHECKED = ROOT / "runs/expert_down/20261129T203345Z-cuda-0cb281/artifacts"
+RACECHECKED_Q8 = ROOT / "runs/attention_q8/20261129T203331Z-cuda-2651b3/artifacts"
+RACE = re.compile(r"(Write|Read) access at (\w+)\+0x([0-9a-f]+)(?: \[(\d+) hazards\])?")
+TILES_OF_AN_EXPERT, BARRIER_BYTES = 128, 8
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -204,3 +212,58 @@ def test_readme_has_one_line_for_every_arm() -> None:
 
     for arm in DECLARED.arms:
         assert len([line for line in lines if line.startswith(f"| `{arm.name}` | {arm.role} |")]) == 1, arm.name
+
+
+def barrier_code(cubin: Path) -> list[tuple[int, str, str]]:
+    """Offset, predicate and instruction of whatever touches or is a barrier, in the order of the code."""
+    tool = disassembler()
+    assert tool is not None
+    told = subprocess.run([tool, "-json", str(cubin)], capture_output=True, check=True)
+    code = json.loads(told.stdout)[1][0]["sass-instructions"]
+    return [
+        (INSTRUCTION_BYTES * i, one.get("predicate", ""), one["opcode"].partition(".TRANS64")[0])
+        for i, one in enumerate(code)
+        if one["opcode"].startswith(("SYNCS.EXCH", "SYNCS.ARRIVE", "BAR.SYNC"))
+    ]
+
+
+def test_racecheck_warns_of_every_barrier_whose_own_thread_arrives_before_the_block_meets() -> None:
+    """Each arm without block_routing, nulls included, on both fixtures; a byte of the barrier of each tile that is copied, once."""
+    found = RACE.findall((RACECHECKED / "logs/racecheck.log").read_text(encoding="utf-8"))
+    arms = tomllib.loads((RACECHECKED.parent / "plan.toml").read_text(encoding="utf-8"))["experiment"]["arm"]
+    routed = {arm["name"]: arm.get("defines", {}).get("BLOCK_ROUTING", 1) for arm in arms}
+    without = [f"expert_down_{arm.get('of', arm['name'])}" for arm in arms if not routed[arm.get("of", arm["name"])]]
+
+    assert ["Write", "Read"] * 22 == [kind for kind, *_ in found]
+    assert Counter(2 * without) == Counter(symbol for kind, symbol, *_ in found if kind == "Write")
+    distinct = {"none": 13, "cut": 11}  # experts that the two fixtures name
+    assert {count * TILES_OF_AN_EXPERT * BARRIER_BYTES: 11 for count in distinct.values()} == Counter(
+        int(hazards) for *_, hazards in found if hazards
+    )
+
+
+@pytest.mark.parametrize("arm", ["incumbent", "control", "block_routing"])
+def test_the_two_accesses_are_the_barriers_start_and_its_first_arrival(arm: str) -> None:
+    """The write is executed once a warp, behind a vote; with block_routing all threads meet in between, and nothing was reported."""
+    (start, predicate, _), second, third = code = barrier_code(RACECHECKED / f"binaries/{arm}.cubin")
+    log = (RACECHECKED / "logs/racecheck.log").read_text(encoding="utf-8")
+    reported = {int(offset, 16) for _, symbol, offset, _ in RACE.findall(log) if symbol == f"expert_down_{arm}"}
+
+    assert predicate.startswith("@!UP")
+    assert {"SYNCS.EXCH.64", "SYNCS.ARRIVE", "BAR.SYNC.DEFER_BLOCKING"} == {opcode for *_, opcode in code}
+    if arm == "block_routing":
+        assert ("BAR.SYNC.DEFER_BLOCKING", set()) == (second[2], reported)
+    else:
+        assert ("SYNCS.ARRIVE", {start, second[0]}) == (second[2], reported)
+        assert second[0] < third[0]
+
+
+def test_the_same_order_is_passed_where_the_compiler_kept_the_branch_of_the_one_thread() -> None:
+    """attention_q8 starts a barrier and arrives before the block meets as well; no vote, no warning."""
+    code = barrier_code(RACECHECKED_Q8 / "binaries/fp16.cubin")
+    before = code[: next(i for i, (*_, opcode) in enumerate(code) if opcode.startswith("BAR"))]
+
+    assert [("", "SYNCS.EXCH.64"), ("", "SYNCS.EXCH.64"), ("", "SYNCS.ARRIVE"), ("", "SYNCS.ARRIVE")] == [
+        one[1:] for one in before
+    ]
+    assert "(0 errors, 0 warnings)" in (RACECHECKED_Q8 / "logs/racecheck.log").read_text(encoding="utf-8")

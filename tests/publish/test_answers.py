@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from reportgen.model.plan import Slice
 from reportgen.model.result import ComparisonResult, Promotion, PromotionResult, Reason, Verdict
 from reportgen.publish import answers
 from reportgen.publish.context import Saying
@@ -108,3 +109,30 @@ ADOPT, KEEP, REWRITE = Promotion.ADOPT, Promotion.KEEP_INCUMBENT, Promotion.ADOP
 def test_the_answer_says_which_arm_where(outcomes: dict[str, dict[str, Promotion]], lead: str) -> None:
     """Nobody takes a name for a word, and no slice is promised what another one showed."""
     assert lead == said(answers.lead(in_slices(outcomes)))
+
+
+def test_of_many_candidates_those_with_one_reason_share_a_line() -> None:
+    """Nine arms in three lines, each where the first of its arms stands; a few have a line each."""
+    verdicts = {f"slow_{n}": Verdict.SLOWER for n in range(6)} | {"unclear": Verdict.INCONCLUSIVE}
+    verdicts |= {"other": Verdict.INCONCLUSIVE, "even": Verdict.EQUIVALENT}
+    many = with_slice(verdicts)
+    lines = [said(line) for line in answers.slices(many)[0].lines]
+    assert 3 == len(lines)
+    assert lines[0].startswith(
+        "`slow_0`, `slow_1`, `slow_2`, `slow_3`, `slow_4` and `slow_5`: keep the incumbent. Each takes"
+    )
+    assert (
+        "`unclear` and `other`: keep the incumbent. None is shown to take less time than the kernel in use." == lines[1]
+    )
+    few = with_slice({"one": Verdict.SLOWER, "two": Verdict.SLOWER})
+    assert 2 == len(answers.slices(few)[0].lines)
+
+
+def with_slice(verdicts: dict[str, Verdict]) -> Any:
+    """Make a record of one slice, in which nothing is adopted."""
+    made = record(verdicts, dict.fromkeys(verdicts, Promotion.KEEP_INCUMBENT))
+    made.result.noise, made.result.null_study, made.result.gates = [], None, []
+    made.plan = SimpleNamespace(
+        slices=[Slice(name="all", values={}, fixtures=[])], experiment=SimpleNamespace(gates=[])
+    )
+    return made

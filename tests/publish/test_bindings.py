@@ -208,3 +208,10 @@ def test_every_line_of_a_sum_is_derived_on_the_page(built: Built) -> None:
     assert sums.count("#d-cache-") == 2
     assert "−10.00%" in sums
     assert "−15.00%" in sums
+
+
+def test_a_sum_that_was_made_before_is_not_derived_again(say: Say) -> None:
+    """The same lines and result lead to the same table."""
+    twice = 'sum_of("All", ("scored", count("batches")))'
+    said, problems = say(f"{twice} ~ {twice}")
+    assert ([], 2) == (problems, said.count("#sum-1"))

@@ -6,6 +6,7 @@ import re
 from xml.etree import ElementTree as ET
 
 import pytest
+from jsonschema.exceptions import ValidationError
 
 from reportgen.publish import charts, svg
 from reportgen.publish.chart_data import (
@@ -63,6 +64,13 @@ def test_what_is_described_to_the_drawing_library_fits_its_schema(
     plain = charts.draw(chart)
     monkeypatch.setattr(charts, "CHECK_SCHEMA", True)
     assert plain == charts.draw(chart)
+
+
+def test_a_mark_that_the_schema_does_not_know_is_refused_by_that_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check can fail."""
+    monkeypatch.setattr(charts, "CHECK_SCHEMA", True)
+    with pytest.raises(ValidationError):
+        charts.render([charts.layer("rule", [{"x": 1, "y": 2}], strokeWidth="thick")], 40)
 
 
 @pytest.mark.parametrize("chart", ALL, ids=NAMES)

@@ -73,6 +73,8 @@ def test_a_claim_that_holds_is_no_problem(library: Library, tmp_path: Path, hold
         ('promotions() == ["keep incumbent"]', """does not hold: promotions() == ["keep incumbent"], where promotions() is ['adopt']"""),
         ("1 < 2", "could not fail: it asks nothing of a record"),
         ('count("batches") > -1', 'could not fail: count("batches") > -1 is true whatever the record says'),
+        (f"floor({SAME[6:]}) >= 0 and margin({SAME[6:]}) > 0", "could not fail"),
+        ('time("candidate", {"rows": 256, "cache": "same-set"}) > 0', "could not fail"),
         ('outcome("candidate") == "adopt" or true', "could not fail"),
         ("promotions() == promotions()", "could not fail"),
         ('count("batches")', "is neither true nor false but 864"),

@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -91,6 +92,24 @@ def test_floats_survive_csv(record: Record) -> None:
     at = table.column_names.index("rel_l2")
     text = to_csv(table.set_column(at, "rel_l2", [third])).decode()
     assert {1 / 3} == {float(row["rel_l2"]) for row in csv.DictReader(io.StringIO(text))}
+
+
+def test_csv_is_what_the_standard_library_would_write() -> None:
+    """Texts with marks of the format, floats of every size, truth values and gaps."""
+    columns = {
+        'name, "quoted"': ["plain", "a,b", 'say "so"', "", "two\nlines", None],
+        "float": [1 / 3, -0.0, 1e300, 5e-324, float("inf"), None],
+        "whole": [1, -2, 2**62, 0, None, 7],
+        "truth": [True, False, None, True, True, False],
+    }
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for row in zip(*columns.values(), strict=True):
+        writer.writerow([str(value).lower() if isinstance(value, bool) else value for value in row])
+    table = pa.table(columns)
+    assert text.getvalue() == to_csv(table).decode()
+    assert text.getvalue() == to_csv(pa.concat_tables([table.slice(0, 2), table.slice(2)])).decode()
 
 
 def test_the_readme_explains_every_file_and_column(record: Record, folder: Path) -> None:

@@ -55,6 +55,13 @@ def found(folder: Path, body: str, kind: str = "report", title: str = "A") -> li
         ("\n![3% less](../static/a.png)\n", 10, "3%", "percentage"),
         ('\n<img src="a.png" alt="5 ms a launch">\n', 10, "5 ms", "time"),
         ("\n{{ chart('ratios',\n vs='control') }} and 7 ms.\n", 11, "7 ms", "time"),
+        ("\n```\nx\n1.3e3 ms\n```\n", 12, "1.3e3 ms", "time"),
+        ("\n    5 ms\n", 10, "5 ms", "time"),
+        ('See [it](x.md "3% less").', 9, "3%", "percentage"),
+        ("It takes twice as long.", 9, "twice as long", "ratio"),
+        ("A third less, by a factor of two.", 9, "factor of two", "ratio"),
+        ("{{ link('3% less') }}", 9, "3%", "percentage"),
+        ("{{ sum_of('Both',\n ('5 ms', change('candidate'))) }}", 10, "5 ms", "time"),
     ],
 )
 def test_a_figure_typed_by_hand_is_found_with_its_line(
@@ -69,6 +76,25 @@ def test_a_figure_typed_by_hand_is_found_with_its_line(
 
 
 @pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("{{ 3.1 }}%", "3.1"),
+        ("{{ '3.1' }}%", "3.1"),
+        ("{{ '3.1% ' ~ count('batches') }}", "3.1% "),
+        ("{{ '3.1%'.strip() }}", "3.1%"),
+        ("{{ count('batches') if 1 > 2 else '3.1%' }}", "3.1%"),
+        ("{% set gain = '3.1%' %}{{ gain }}", "gain"),
+        ("{% for gain in [3.1] %}{{ gain }}%{% endfor %}", "gain"),
+    ],
+)
+def test_what_an_expression_says_without_a_binding_is_refused(tmp_path: Path, body: str, said: str) -> None:
+    """A figure is not held to a record by being written between braces."""
+    problems = [str(one) for one in found(tmp_path, body) if "typed within an expression" in one.what]
+
+    assert any(f"site/page.md:9: {said!r} is typed within an expression" in one for one in problems)
+
+
+@pytest.mark.parametrize(
     "body",
     [
         "Q8_0 and Q6_K, FP16, m16n8k16, SHA-256, Python 3.11, CUDA 13.0, H200 and 2026-11-29.",
@@ -76,6 +102,7 @@ def test_a_figure_typed_by_hand_is_found_with_its_line(
         "Decode 2,048 x 512 weights; 8 of 256 experts; tokens 1, 2 and 4; see section 4.2; at times; several times.",
         "In one process, with one batch and its mirror, in one launch of the first ones.",
         '{{ change("sample:candidate") }} and {{ stated("64 launches", because="set in the plan") }} of {{ count("batches") }}.',
+        "{{ protocol().repetitions }} and {{ change('candidate', where={'cache': 'same-set'}) }}, ratio of two sums.",
         "<!-- was 3% once -->\n\nNothing.",
         "A pass over the data, fast memory, a breakfast, `faster` as a name.",
     ],
