@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from reportgen.archive.counting import refusal_sentences
 from reportgen.model.record import Kind, Status
+from reportgen.project import Settings
 from reportgen.publish import (
     attempt_tables,
     code_tables,
@@ -14,6 +15,7 @@ from reportgen.publish import (
     imported_tables,
     lookup,
     record_files,
+    snippets,
     tables,
     wording,
 )
@@ -196,7 +198,7 @@ def _ledger_row(attempt: AttemptView) -> Row:
     )
 
 
-def catalogue(records: Sequence[RecordView], frame: Frame) -> CataloguePage:
+def catalogue(records: Sequence[RecordView], frame: Frame, settings: Settings) -> CataloguePage:
     """Build the list of every published record with its files."""
     entries = tuple(
         CatalogueEntry(
@@ -208,4 +210,5 @@ def catalogue(records: Sequence[RecordView], frame: Frame) -> CataloguePage:
         )
         for record in records
     )
-    return CataloguePage(frame, entries)
+    shown = next((record for record in records if record.current and not record.simulated), None)
+    return CataloguePage(frame, entries, snippets.snippets(shown, settings), snippets.words(settings))

@@ -321,6 +321,16 @@ class CataloguePage:
 
     frame: Frame
     records: tuple[CatalogueEntry, ...]
+    snippets: tuple[Snippet, ...]
+    snippet_words: str
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """Lines of a program that reads the data, and what it is written with."""
+
+    name: str
+    text: str
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from reportgen.archive.select import Record
 from reportgen.archive.sums import sha256_of
 from reportgen.model.columns import ORIGIN, TABLES, Column
 from reportgen.publish import study_files
+from reportgen.publish.lookup import slug
 
 NAME = "datapackage.json"
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
@@ -39,7 +40,7 @@ def described(record: Record, folder: Path, licence: str) -> dict[str, Any]:
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.suffix and path.name != NAME)
     return {
         "$schema": PROFILE,
-        "name": f"{record.name}-{record.slug}".lower().replace("_", "-"),
+        "name": f"{slug(record.name)}-{record.slug}".lower().replace("_", "-"),
         "id": f"{record.name}@{record.slug}",
         "title": record.plan.experiment.title,
         "description": record.plan.experiment.question,

@@ -129,7 +129,7 @@ class _Maker:
         records = self._library.records
         date = max((record.date for record in records), default="")
         subject = Subject(CATALOGUE, "Data", "Every published record with its files.", "data", date, "runs")
-        page = attempt_page.catalogue(records, self._framer.frame(subject))
+        page = attempt_page.catalogue(records, self._framer.frame(subject), self._library.settings)
         self._add(CATALOGUE, "catalogue.html", page, "data")
         # An unknown address may lie at any depth, so this one page leads to the site's root by a leading slash.
         lost = Subject(
