@@ -122,7 +122,7 @@ def test_premises_of_the_tolerance_are_checked() -> None:
 def split_model(arrays: Arrays, splits: int) -> NDArray[np.float64]:
     """Compute query 0 of the first KV head as the kernels do: tiles of 32 rows, weights in half, normalised splits, then their mean."""
     q, k, v = (arrays[name].astype(np.float32) for name in ("q", "k", "v"))
-    scores = q[0, :8] @ k[0].T * np.float32(np.log2(np.e) / 16) + arrays["mask"][0].astype(np.float32)
+    scores = q[0, :8] @ k[0].T * np.float32(1 / np.log(2) / 16) + arrays["mask"][0].astype(np.float32)
     outs, logarithms = [], []
     for own, values in zip(np.split(scores, splits, axis=1), np.split(v[0], splits), strict=True):
         most, total = np.full((8, 1), -1e30, np.float32), np.zeros((8, 1), np.float32)

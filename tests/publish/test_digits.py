@@ -32,9 +32,9 @@ def results(built: Built) -> dict[tuple[str, str], dict[str, Any]]:
 def printed(built: Built) -> str:
     """Print the record as `show` does."""
     record = find_record(list_attempts(built.project.runs), "sample")
-    console = Console(file=io.StringIO(), width=200)
-    console.print(terminal.result(score(record), record.attempts))
-    return console.file.getvalue()  # type: ignore[attr-defined]
+    written = io.StringIO()
+    Console(file=written, width=200).print(terminal.result(score(record), record.attempts))
+    return written.getvalue()
 
 
 @pytest.mark.parametrize("pair", JUDGED)
