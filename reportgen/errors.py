@@ -5,6 +5,7 @@ Only ``cli`` turns them into output and an exit status.
 
 from __future__ import annotations
 
+LONGEST_FAULT = 300
 EXIT_FINDING = 1
 EXIT_MISUSE = 2
 EXIT_INTERRUPTED = 130
@@ -56,3 +57,8 @@ class SchemaVersionError(InputError):
 
 class WorkerError(FindingError):
     """A measuring process died, hung or answered nonsense."""
+
+
+def shortened(fault: str) -> str:
+    """Cut what a library says of a file: it may quote what it found there, and that may be all of it."""
+    return fault if len(fault) <= LONGEST_FAULT else f"{fault[:LONGEST_FAULT]} ..."

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from reportgen.errors import InputError
+from reportgen.errors import InputError, shortened
 from reportgen.model.experiment import SCHEMA_VERSION, Experiment, GateKind, Role
 from reportgen.model.service import Service
 
@@ -161,7 +161,9 @@ def _decode(path: Path, kind: type[T]) -> T:
     try:
         return msgspec.toml.decode(path.read_bytes(), type=kind)
     except (OSError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as fault:
-        raise InputError(f"cannot be read: {fault}", where=str(path), remedy=_remedy(str(fault))) from fault
+        raise InputError(
+            f"cannot be read: {shortened(str(fault))}", where=str(path), remedy=_remedy(str(fault))
+        ) from fault
 
 
 def _remedy(fault: str) -> str:

@@ -138,17 +138,26 @@ def test_an_open_folder_renamed_to_another_id_is_refused(tmp_path: Path) -> None
         load_attempt(other)
 
 
-@pytest.mark.parametrize("more", [f"x = {'9' * 5000}\n", "x = " + "[" * 900 + "]" * 900 + "\n"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        f"x = {'9' * 5000}\n",
+        "x = " + "[" * 900 + "]" * 900 + "\n",
+        "x = 1\n[x" + ".a" * 3000 + "]\n",
+        f'backend = "fake"\n[[arm]]\nrole = "{"x" * 5000}"\n',
+    ],
+)
 def test_toml_beyond_measure_is_bad_input(attempt: Attempt, tmp_path: Path, more: str) -> None:
-    """A number of 5,000 digits, and brackets without end: in a plan and in an experiment."""
+    """A number of 5,000 digits, brackets without end, names that the reader quotes: in a plan and in an experiment, in one short line."""
     folder = tmp_path / "lab" / "kernels" / "deep"
     folder.mkdir(parents=True)
     (folder / "experiment.toml").write_text("schema_version = 1\n" + more)
     (attempt.path / layout.PLAN).write_text("schema_version = 1\n" + more)
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="cannot be read") as misuse:
         read_experiment(find_experiment(open_project(tmp_path / "lab"), "deep"))
-    with pytest.raises(RecordError, match=r"plan\.toml: is damaged"):
+    with pytest.raises(RecordError, match=r"plan\.toml: is damaged") as damage:
         load_attempt(attempt.path)
+    assert all(len(one.value.one_line()) < 1000 for one in (misuse, damage))
 
 
 def test_a_pipe_in_place_of_a_file_is_named_and_not_waited_for(attempt: Attempt) -> None:

@@ -10,10 +10,9 @@ from typing import Any, TypeVar
 import msgspec
 import tomli_w
 
-from reportgen.errors import RecordError, SchemaVersionError
+from reportgen.errors import RecordError, SchemaVersionError, shortened
 
 T = TypeVar("T")
-_LONGEST_FAULT = 300  # a fault may quote what it found, and that may be a whole file
 
 # A number of 5,000 digits is a ValueError of its own, a float beyond all floats an OverflowError, brackets without end a RecursionError.
 UNREADABLE = (ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
@@ -104,11 +103,7 @@ def check_version(found: object, newest: int, where: str) -> None:
 
 def damaged(where: str, fault: Exception) -> RecordError:
     """Error for a file of a record that cannot be understood."""
-    return RecordError(f"is damaged: {_short(str(fault))}", where=where, remedy="restore the record from a copy")
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST_FAULT else f"{text[:_LONGEST_FAULT]} ..."
+    return RecordError(f"is damaged: {shortened(str(fault))}", where=where, remedy="restore the record from a copy")
 
 
 def _convert(plain: Any, kind: type[T], newest: int, where: str) -> T:
