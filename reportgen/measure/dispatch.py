@@ -6,6 +6,7 @@ An attempt is resumed on the board on which it was begun and by the same binarie
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -88,6 +89,8 @@ class Dispatch:
                     time.sleep(_LOOK_S)
             except Interrupted:
                 self._stop()
+            except OSError as fault:  # Dask's own for a connection that is gone
+                self._give_up(f"the scheduler was lost ({fault})")
         return [
             Dispatched(one.device, one.outcome or self._unfinished(one, LOST, EXIT_FINDING))
             for one in self.errands.values()
@@ -191,7 +194,16 @@ class Dispatch:
 
     def _stop(self) -> None:
         """Ask what is under way to end, and take what still comes."""
-        busy = [(one, one.task) for one in self.errands.values() if one.task is not None]
+        with suppress(OSError):  # a scheduler that is gone tells nothing more; what came is archived
+            self._wind_down([(one, one.task) for one in self.errands.values() if one.task is not None])
+        for errand in self.errands.values():
+            if errand.task is not None and errand.mirror is not None:
+                errand.outcome = errand.mirror.leave(FindingError(INTERRUPTED), EXIT_INTERRUPTED)
+                with suppress(OSError):
+                    errand.task.forget()
+            errand.outcome = errand.outcome or self._unfinished(errand, INTERRUPTED, EXIT_INTERRUPTED)
+
+    def _wind_down(self, busy: list[tuple[_Errand, Task]]) -> None:
         for _, task in busy:
             task.stop()
         until_s = time.monotonic() + _STOPPING_S
@@ -201,12 +213,15 @@ class Dispatch:
                 if errand.task is not None:
                     self._attend(errand, task)
             time.sleep(_LOOK_S)
-        for errand, task in busy:
-            if errand.task is not None and errand.mirror is not None:
-                errand.outcome = errand.mirror.leave(FindingError(INTERRUPTED), EXIT_INTERRUPTED)
-                task.forget()
+
+    def _give_up(self, reason: str) -> None:
+        """Leave open, to be resumed, whatever is not over."""
         for errand in self.errands.values():
-            errand.outcome = errand.outcome or self._unfinished(errand, INTERRUPTED, EXIT_INTERRUPTED)
+            if errand.task is not None and errand.mirror is not None:
+                errand.mirror.lose()
+                with suppress(OSError):
+                    errand.task.forget()
+            errand.outcome = errand.outcome or self._unfinished(errand, reason, EXIT_FINDING)
 
     def _unfinished(self, errand: _Errand, reason: str, exit_status: int) -> RunOutcome:
         folder = layout.open_dir(self.project.runs, self.name, errand.attempt)

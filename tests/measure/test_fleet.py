@@ -159,6 +159,30 @@ def test_when_the_sender_ends_the_worker_ends_its_run(lab: Lab, crew: RealCrew, 
     assert (Status.ABORTED, [0, 1]) == (attempt.status, [one.repetition for one in attempt.repetitions])
 
 
+def test_a_lost_scheduler_leaves_the_attempt_open_with_what_arrived(lab: Lab, tmp_path: Path) -> None:
+    """One line says what was lost and how to go on; the worker ends its run."""
+    lab.write(backend="fake", repetitions=2, more=SLOW.replace("1.5", "20"))
+    crew = RealCrew(tmp_path)
+    crew.start()
+    crew.hire(1)
+
+    def at_phase(name: str, detail: str) -> None:
+        if (name, detail) == ("repetition", "device fake-1 2"):
+            wait_for_repetition(lab, 1)
+            crew.processes[0].kill()
+            crew.processes[0].wait()
+
+    try:
+        (status, sentence) = dispatch(lab, crew, Seen(at_phase=at_phase), patience_s=0)["fake-1"]
+        attempt = attempts(lab)["fake-1"]
+        assert (1, Status.ABORTED, [0, 1]) == (status, attempt.status, [one.repetition for one in attempt.repetitions])
+        assert f"--resume {attempt.id}" in sentence
+        assert "\n" not in sentence
+    finally:
+        crew.end()
+    wait_until(lambda: not left(), 20)
+
+
 def test_what_no_fleet_can_do_is_said(lab: Lab, crew: RealCrew) -> None:
     """No worker of that resource; a device named; no scheduler."""
     lab.write(backend="fake")
