@@ -320,7 +320,7 @@ def _command_of(process: psutil.Process) -> list[str]:
 
 def test_an_unknown_backend_or_device_is_refused_with_those_that_exist(lab: Lab) -> None:
     """The line lists them."""
-    assert "known are: cuda, fake, native" in refusal(lab, backend="abacus")
+    assert "known are: command, cuda, fake, native" in refusal(lab, backend="abacus")
     assert "--device takes one of" in refusal(lab, device="4096")
 
 

@@ -107,7 +107,8 @@ def test_a_worker_killed_in_mid_repetition_costs_that_repetition_alone(lab: Lab,
     assert [Status.SCORED, Status.SCORED] == [found[name].status for name in ("fake-1", "fake-2")]
     assert killed == [found["fake-1"].id]
     events = [event.event for event in found["fake-1"].events]
-    assert ["opened", "calibrated", "repetition", "worker lost", "resumed", "repetition"] == events[:6]
+    assert ["opened", "calibrated", "repetition", "worker lost", "resumed"] == events[:5]
+    assert "repetition" in events[5:]  # on a busy machine the newcomer may be missed for a moment, and resume once more
     assert [0, 1, 2] == [one.repetition for one in found["fake-1"].repetitions]
     assert [] == [line for one in found.values() for line in attempt_findings(one.path)]
     assert [] == left()

@@ -8,6 +8,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,8 +24,6 @@ _DELIMITERS = (",", ";", "\t")
 _SHOWN = 60
 _HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 _LARGEST_CELL = 1 << 24
-
-csv.field_size_limit(_LARGEST_CELL)
 
 
 @dataclass(frozen=True)
@@ -189,8 +188,19 @@ class Content:
         skipped = next((at for at, line in enumerate(lines) if line.strip() and not line.startswith("==")), len(lines))
         body = "".join("\n" if line.startswith("==") else line for line in lines[skipped:])
         head = lines[skipped] if skipped < len(lines) else ""
-        delimiter = max(_DELIMITERS, key=lambda one: len(next(csv.reader([head], delimiter=one), [])))
-        return _table(self.where, body, delimiter, skipped)
+        with _long_cells():
+            delimiter = max(_DELIMITERS, key=lambda one: len(next(csv.reader([head], delimiter=one), [])))
+            return _table(self.where, body, delimiter, skipped)
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Let cells be as long as names of other harnesses are; the limit is the process's, and records keep the usual one."""
+    usual = csv.field_size_limit(_LARGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(usual)
 
 
 def _table(where: str, body: str, delimiter: str, before: int) -> Table:
