@@ -15,7 +15,7 @@ from reportgen.archive.journal import read_journal
 from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, FindingError, InputError, ReportgenError
 from reportgen.measure.closing import INTERRUPTED
 from reportgen.measure.controller import plan_of
-from reportgen.measure.fleet import LEASE_S, Crew, Task, connected
+from reportgen.measure.fleet import LEASE_S, SCHEDULER_LOST, Crew, Task, connected
 from reportgen.measure.interruption import Interrupted, Interruption
 from reportgen.measure.mirror import LOST, Mirror
 from reportgen.measure.opening import open_header
@@ -89,7 +89,7 @@ class Dispatch:
                     time.sleep(_LOOK_S)
             except Interrupted:
                 self._stop()
-            except OSError as fault:  # Dask's own for a connection that is gone
+            except SCHEDULER_LOST as fault:
                 self._give_up(f"the scheduler was lost ({fault})")
         return [
             Dispatched(one.device, one.outcome or self._unfinished(one, LOST, EXIT_FINDING))
@@ -194,12 +194,12 @@ class Dispatch:
 
     def _stop(self) -> None:
         """Ask what is under way to end, and take what still comes."""
-        with suppress(OSError):  # a scheduler that is gone tells nothing more; what came is archived
+        with suppress(*SCHEDULER_LOST):  # a scheduler that is gone tells nothing more; what came is archived
             self._wind_down([(one, one.task) for one in self.errands.values() if one.task is not None])
         for errand in self.errands.values():
             if errand.task is not None and errand.mirror is not None:
                 errand.outcome = errand.mirror.leave(FindingError(INTERRUPTED), EXIT_INTERRUPTED)
-                with suppress(OSError):
+                with suppress(*SCHEDULER_LOST):
                     errand.task.forget()
             errand.outcome = errand.outcome or self._unfinished(errand, INTERRUPTED, EXIT_INTERRUPTED)
 
@@ -219,7 +219,7 @@ class Dispatch:
         for errand in self.errands.values():
             if errand.task is not None and errand.mirror is not None:
                 errand.mirror.lose()
-                with suppress(OSError):
+                with suppress(*SCHEDULER_LOST):
                     errand.task.forget()
             errand.outcome = errand.outcome or self._unfinished(errand, reason, EXIT_FINDING)
 

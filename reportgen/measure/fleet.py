@@ -23,6 +23,7 @@ from reportgen.measure.remote import Message, RemoteRun, describe
 
 try:
     from distributed import Client, Future, Queue, Variable, get_client, get_worker
+    from distributed.client import ClosedClientError
 except ModuleNotFoundError as absent:
     raise InputError(
         "Dask is not installed, which --scheduler needs", remedy="pip install 'reportgen[fleet]'"
@@ -31,6 +32,8 @@ except ModuleNotFoundError as absent:
 STOP = -1
 CONNECT_S = 10.0
 LEASE_S = 60.0
+SCHEDULER_LOST = (OSError, ClosedClientError)
+"""What Dask raises once a connection is gone, and once its client has given up renewing it."""
 _LOOK_S = 0.2
 _RENEW_S = 2.0
 _CALL_S = 30.0
@@ -157,10 +160,20 @@ class Crew:
         self._described: dict[str, Place | str] = {}
 
     def look(self) -> tuple[dict[str, Place], list[str]]:
-        """Places by the id of their worker, those that are there now; and what is wrong with workers that came since the last look."""
+        """Places by the id of their worker, those that are there now; and what is wrong with workers that came since the last look.
+
+        Raises
+        ------
+        ConnectionError
+            The client has given the scheduler up: it then knows no workers, not even that there are none.
+        """
+        closed = self.client.status in ("closing", "closed")
+        known = None if closed else self.client.scheduler_info().get("workers")
+        if known is None:
+            raise ConnectionError("it answers no more")
         there = {
             facts["local_directory"]: address
-            for address, facts in self.client.scheduler_info()["workers"].items()
+            for address, facts in known.items()
             if facts["resources"].get(self.resource, 0) >= 1
         }
         new = [one for one in there if one not in self._described]

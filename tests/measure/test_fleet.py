@@ -17,6 +17,7 @@ from reportgen.archive.journal import read_journal
 from reportgen.archive.load import Attempt, scan_attempts
 from reportgen.errors import InputError
 from reportgen.measure.dispatch import Dispatch
+from reportgen.measure.fleet import Crew, connected
 from reportgen.measure.watching import RunOptions
 from reportgen.model.record import Status
 from reportgen.publish.attempt_checks import attempt_findings
@@ -29,6 +30,7 @@ SENDER = """
 import sys
 from pathlib import Path
 from reportgen.measure.dispatch import Dispatch
+from reportgen.measure.fleet import Crew, connected
 from reportgen.measure.watching import RunOptions
 from reportgen.project import open_project
 from tests.measure.lab import Seen
@@ -182,6 +184,16 @@ def test_a_lost_scheduler_leaves_the_attempt_open_with_what_arrived(lab: Lab, tm
     finally:
         crew.end()
     wait_until(lambda: not left(), 20)
+
+
+def test_a_client_that_has_given_its_scheduler_up_is_a_lost_connection(crew: RealCrew) -> None:
+    """Dask's client then knows no workers at all, which is not the same as a fleet without workers."""
+    with connected(crew.address) as client:
+        fleet = Crew(client, "fake")
+        assert ({}, []) == fleet.look()
+        client.close()
+        with pytest.raises(ConnectionError, match="it answers no more"):
+            fleet.look()
 
 
 def test_what_no_fleet_can_do_is_said(lab: Lab, crew: RealCrew) -> None:
