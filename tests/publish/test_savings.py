@@ -78,7 +78,7 @@ def test_claims_know_the_word(shown: RecordView) -> None:
     saved = words.functions()["saving"]("each", "control", at={"cache": "same-set", "rows": 512})
 
     assert 0 == saved
-    assert 1 == len(words.asked.values)
+    assert 1 == len(words.values)
 
 
 @pytest.mark.parametrize(("gate", "unit", "line", "said"), [("each", "ms", 0.008, "ms"), ("share", "", 2.0, "%")])

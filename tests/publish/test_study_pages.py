@@ -25,6 +25,7 @@ from reportgen.model.result import Result
 from reportgen.publish import study_charts, study_drawing, study_files, study_values
 from reportgen.publish.cache import Cache
 from reportgen.publish.gather import Gathered
+from reportgen.publish.imagined import NUMBER, Imagined
 from reportgen.publish.study_lookup import kernel_named, modes_said
 from reportgen.publish.study_values import Selection
 from reportgen.publish.view import RecordView
@@ -286,6 +287,19 @@ def test_show_lays_out_the_ways_of_measuring(built_study: Built, study: NullStud
     assert "bar missed: comparisons" in text
     told = machine.result(result)["null_study"]
     assert [one.alarms for one in study.modes] == [one["alarms"] for one in told["modes"]]
+
+
+def test_what_a_study_could_have_come_to_keeps_what_all_studies_keep(record: RecordView) -> None:
+    """Claims are judged on such studies too: parts no larger than their whole, errors in order, and a bar that can be missed."""
+    studies = [found for number in range(NUMBER) if (found := Imagined(record, number).view.result.null_study)]
+    modes = [mode for study in studies for mode in study.modes]
+
+    assert NUMBER == len(studies)
+    assert all(one.alarms <= one.comparisons and one.kernels_beyond <= one.kernels for one in modes)
+    assert all(one.alarm_share == one.alarms / one.comparisons for one in modes)
+    assert all((one.error_median or 0) <= (one.error_p95 or 0) <= (one.error_widest or 0) for one in modes)
+    assert {True, False} == {all(part.passes for part in study.bar) for study in studies}
+    assert {True, False} == {line.found == line.comparisons for study in studies for line in study.power}
 
 
 def test_a_result_reads_back_as_it_was_written(record: RecordView) -> None:
