@@ -17,10 +17,7 @@ from reportgen.project import SETTINGS_FILE, Project
 from reportgen.publish.cache import FOLDER, digest
 from reportgen.publish.theme_folders import theme_folders
 
-LIBRARIES = (
-    "altair", "jinja2", "markdown-it-py", "mdit-py-plugins", "msgspec", "numpy", "pandas", "pyarrow", "scipy",
-    "vl-convert-python",
-)  # fmt: skip
+LIBRARIES = ("jinja2", "markdown-it-py", "mdit-py-plugins", "msgspec", "numpy", "pandas", "pyarrow", "scipy")
 T = TypeVar("T")
 
 
