@@ -54,7 +54,7 @@ def make_site(project: Project, cache: Cache) -> Site:
     files.update(described(gathered.library))
     problems = [*gathered.problems, *maker.problems]
     problems += links.check(pages, set(files), {page.front.address: page for page in sources})
-    return Site(files, len(pages), tuple(sorted(problems)))
+    return Site(files, len(pages), tuple(sorted(dict.fromkeys(problems))))
 
 
 def static_files(folders: list[Path]) -> dict[str, Path]:
