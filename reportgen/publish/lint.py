@@ -42,9 +42,10 @@ def lint(page: SourcePage) -> list[Problem]:
     Words of outcome are grave in reports; elsewhere they are worth a warning.
     """
     problems = [Problem(f"{page.source}:{line}", f"{said!r} {TYPED}") for said, line in typed(page.body)]
-    for text in [*_head(page), *texts(page.body)]:
+    told = list(texts(page.body))
+    for text in [*_head(page), *told]:
         problems += _figures(page, text)
-    for text in texts(page.body):
+    for text in told:
         problems += [] if text.code else _outcomes(page, text)
     for text in _head(page, claims=False):
         problems += _outcomes(page, text)

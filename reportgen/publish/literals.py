@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,10 +31,17 @@ def handed(body: str) -> list[Said]:
 
 
 def _all(body: str, kind: type[nodes.Node]) -> Iterator[Any]:
+    parsed = _parsed(body)
+    return iter(()) if parsed is None else parsed.find_all(kind)
+
+
+@functools.lru_cache(maxsize=1)
+def _parsed(body: str) -> nodes.Template | None:
+    """Parse a page, which is asked about thrice in a row."""
     try:
-        yield from sandbox().parse(body).find_all(kind)
+        return sandbox().parse(body)
     except TemplateSyntaxError:
-        return
+        return None
 
 
 def _by_itself(shown: nodes.Node) -> Iterator[Said]:
