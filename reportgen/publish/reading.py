@@ -16,6 +16,7 @@ from reportgen.archive.sums import check_sums, files_under, read_sums, sha256_of
 from reportgen.model.experiment import Mode
 from reportgen.model.record import PEER
 from reportgen.publish.attempt_checks import rows_of
+from reportgen.publish.moments import moments
 from reportgen.publish.study_lookup import modes_said
 from reportgen.publish.view import AttemptView, CheckLine, FileFact, ModeCount, ReadingLine
 
@@ -63,6 +64,7 @@ def view(attempt: Attempt, address: str, published: str) -> AttemptView:
         counters=counted,
         rotations=rotations(counted, attempt.plan, attempt.moved_bytes),
         code=attempt.code,
+        moments=moments(scored),
     )
 
 
