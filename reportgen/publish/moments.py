@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from reportgen.model.experiment import Mode
+from reportgen.model.protocol import Mode
 from reportgen.publish.view import Moment
 from reportgen.units import NS_PER_S
 
