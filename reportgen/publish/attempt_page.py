@@ -50,8 +50,8 @@ REPLICATION = (
 )
 
 
-def subject(attempt: AttemptView) -> Subject:
-    """Say what the page is."""
+def subject(attempt: AttemptView, record: Subject | None = None) -> Subject:
+    """Say what the page is; it stands below the page of its ``record``, or else below the ledger."""
     manifest = attempt.manifest
     return Subject(
         address=attempt.address,
@@ -61,6 +61,7 @@ def subject(attempt: AttemptView) -> Subject:
         date=wording.day(manifest.started_at),
         source=f"runs/{manifest.experiment}/{attempt.folder}",
         banner=_banner(attempt),
+        above=(("Attempts", LEDGER),) if record is None else (*record.above, (record.title, record.address)),
     )
 
 

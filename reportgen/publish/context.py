@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 LONG = 24
+SIFTED = 10
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,15 @@ class Link:
     text: str
     href: str
     current: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A section as the contents list it; ``number`` is empty where none is shown."""
+
+    number: str
+    text: str
+    href: str
 
 
 @dataclass(frozen=True)
@@ -66,10 +76,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column: ``figure`` columns are right-aligned in tabular figures."""
+    """A column: ``figure`` columns stand in line on the decimal point; ``sense`` words what a figure's sign or size says."""
 
     text: str
     figure: bool = False
+    sense: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,6 +113,11 @@ class Table:
     def long(self) -> bool:
         """Whether it scrolls in a window of its own, its headings in sight."""
         return len(self.rows) > LONG
+
+    @property
+    def sifted(self) -> bool:
+        """Whether it has so many rows that a reader may want to see some of them only."""
+        return len(self.rows) >= SIFTED
 
 
 @dataclass(frozen=True)
@@ -171,7 +187,7 @@ class Frame:
     """What every page has around its own content.
 
     ``root`` leads from the page to the site's first page. ``improve_href`` and ``source_href`` are empty where the lab
-    names no repository. ``banner`` is the loud line of a page that shows simulated records.
+    names no repository. ``trail`` leads up from the page to the first one. ``banner`` is the loud line of a page that shows simulated records.
     """
 
     site_title: str
@@ -181,6 +197,7 @@ class Frame:
     kind: str
     root: str
     navigation: tuple[Link, ...]
+    trail: tuple[Link, ...]
     banner: str
     date: str
     source: str
@@ -238,10 +255,11 @@ class HomePage:
 
 @dataclass(frozen=True)
 class TextPage:
-    """A page that people write: report, finding, method or note."""
+    """A page that people write: report, finding, method or note; ``contents`` lead to the sections of a long one."""
 
     frame: Frame
     body: Markup
+    contents: tuple[Entry, ...]
     records: tuple[RecordLine, ...]
     citation: Citation
     sums: tuple[Table, ...] = ()

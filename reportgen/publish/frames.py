@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from reportgen.project import Settings
 from reportgen.publish.context import Frame, Link
 from reportgen.publish.library import root_of
 
+STUDIES = "Studies"
 LEDGER = "attempts/"
 CATALOGUE = "data/"
 
@@ -17,7 +19,8 @@ CATALOGUE = "data/"
 class Subject:
     """What a page says of itself; ``source`` is the file or folder it comes from.
 
-    ``banner`` is the loud line of a page that shows simulated records.
+    ``banner`` is the loud line of a page that shows simulated records, ``above`` are the pages between it and the first
+    one, as (title, address).
     """
 
     address: str
@@ -28,14 +31,16 @@ class Subject:
     source: str
     banner: str = ""
     root: str = ""
+    above: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
 class Framer:
-    """Frames pages of one lab; ``written`` are the pages to navigate to, as (title, address)."""
+    """Frames pages of one lab; ``written`` are the pages to navigate to, as (title, address), ``titles`` those of all that people wrote."""
 
     settings: Settings
     written: tuple[tuple[str, str], ...]
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     def frame(self, subject: Subject) -> Frame:
         """Build the frame of one page."""
@@ -52,6 +57,7 @@ class Framer:
             kind=subject.kind,
             root=root,
             navigation=self._navigation(subject.address, root),
+            trail=tuple(Link(text, root + to) for text, to in self._above(subject)),
             banner=subject.banner,
             date=subject.date,
             source=subject.source,
@@ -61,6 +67,18 @@ class Framer:
             code_licence=self.settings.code_licence,
         )
 
+    def pages_above(self, address: str) -> tuple[tuple[str, str], ...]:
+        """Name the written pages whose folders hold a page, as (title, address), the outermost first."""
+        found = [to for to in sorted(self.titles) if to and to != address and address.startswith(to)]
+        return tuple((self.titles[to], to) for to in found)
+
+    def _above(self, subject: Subject) -> tuple[tuple[str, str], ...]:
+        """Name the pages above one that is not in the navigation itself, from the first page on."""
+        places = [to for _, to in self._places()]
+        return () if subject.root or subject.address in places else (self._places()[0], *subject.above)
+
+    def _places(self) -> list[tuple[str, str]]:
+        return [(STUDIES, ""), *self.written, ("Attempts", LEDGER), ("Data", CATALOGUE)]
+
     def _navigation(self, address: str, root: str) -> tuple[Link, ...]:
-        places = [("Studies", ""), *self.written, ("Attempts", LEDGER), ("Data", CATALOGUE)]
-        return tuple(Link(text, root + to, current=to == address) for text, to in places)
+        return tuple(Link(text, root + to, current=to == address) for text, to in self._places())

@@ -45,7 +45,7 @@ def make_site(project: Project, cache: Cache) -> Site:
     sources = maker.read_sources()
     maker.add_written(sources)
     maker.add_records(sources)
-    maker.add_attempts()
+    maker.add_attempts(sources)
     maker.add_catalogue()
     pages = dict(maker.pages)
     assets = static_files([*reversed(folders), project.site])
@@ -85,8 +85,11 @@ class _Maker:
                 pages.append(read_page(path, path.relative_to(self._project.root).as_posix()))
             except InputError as fault:
                 self.problems.append(Problem(fault.where, fault.what))
-        written = tuple((page.front.title, page.front.address) for page in pages if page.front.kind == "method")
-        self._framer = Framer(self._project.settings, written)
+        written = tuple(
+            (page.front.short or page.front.title, page.front.address) for page in pages if page.front.kind == "method"
+        )
+        titles = {page.front.address: page.front.short or page.front.title for page in pages}
+        self._framer = Framer(self._project.settings, written, titles)
         return pages
 
     def add_written(self, sources: list[SourcePage]) -> None:
@@ -105,19 +108,22 @@ class _Maker:
         """Add the page of each record."""
         reports = _reports(sources, self._library)
         for record in self._library.records:
-            frame = self._framer.frame(record_page.subject(record))
             report = reports.get(record.name)
+            frame = self._framer.frame(record_page.subject(record, report))
             leads = None if report is None else Link(report.front.title, frame.root + report.front.address)
             page = record_page.build(record, frame, leads, self._library, self._claims)
             self._add(record.address, "record.html", page, record.name)
 
-    def add_attempts(self) -> None:
+    def add_attempts(self, sources: list[SourcePage]) -> None:
         """Add the page of each attempt, and the ledger of all."""
         records = {one.address: record for record in self._library.records for one in record.all_attempts()}
+        reports = _reports(sources, self._library)
+        above = {record.name: record_page.subject(record, reports.get(record.name)) for record in self._library.records}
         attempts = self._library.all_attempts()
         for attempt in attempts:
-            frame = self._framer.frame(attempt_page.subject(attempt))
-            page = attempt_page.build(attempt, frame, records.get(attempt.address), self._library)
+            record = records.get(attempt.address)
+            frame = self._framer.frame(attempt_page.subject(attempt, above[record.name] if record else None))
+            page = attempt_page.build(attempt, frame, record, self._library)
             self._add(attempt.address, "attempt.html", page, attempt.manifest.id)
         subject = attempt_page.ledger_subject(attempts)
         self._add(

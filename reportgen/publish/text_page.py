@@ -13,8 +13,9 @@ from reportgen.publish.claims import Judged
 from reportgen.publish.context import HomePage, RecordLine, Study, TextPage
 from reportgen.publish.frames import Framer, Subject
 from reportgen.publish.library import Library
-from reportgen.publish.markdown import SourcePage, fill, to_html
+from reportgen.publish.markdown import SourcePage, fill
 from reportgen.publish.problems import Problem
+from reportgen.publish.sections import to_body
 from reportgen.publish.templates import Theme
 from reportgen.publish.view import RecordView
 
@@ -31,7 +32,7 @@ def render(
     framer, reports = surroundings
     bindings = Bindings(page, library, theme)
     text, faults = fill(page, bindings.functions())
-    body = to_html(text)
+    body = to_body(text)
     records = list(bindings.used.values())
     for name in page.front.records:
         if all(name not in (record.name, record.experiment) for record in records):
@@ -45,14 +46,15 @@ def render(
             date=page.front.date.isoformat(),
             source=page.source,
             banner=_banner(records),
+            above=framer.pages_above(page.front.address),
         )
     )
     problems, made = [*bindings.claims.problems, *bindings.problems, *faults], bindings.claims.judged
     if page.front.kind == "home":
-        return "home.html", HomePage(frame, body, studies(library, reports, frame.root)), problems, made
+        return "home.html", HomePage(frame, body.html, studies(library, reports, frame.root)), problems, made
     lines = tuple(record_line(record, frame.root) for record in records)
     citation = citing.of_page(page.front, framer.settings, records)
-    return "text.html", TextPage(frame, body, lines, citation, bindings.sums), problems, made
+    return "text.html", TextPage(frame, body.html, body.contents, lines, citation, bindings.sums), problems, made
 
 
 def default_home(sources: Sequence[SourcePage], library: Library, surroundings: Surroundings) -> HomePage:
