@@ -69,12 +69,20 @@ def _label(tokens: Sequence[Token]) -> None:
             heads = []
         elif token.type == "th_open":
             heads.append(plain(words))
+            _class_for_style(token)
         elif token.type == "tr_open":
             column = 0
         elif token.type == "td_open":
             if column and heads[column]:
                 token.attrSet("data-label", heads[column])
             column += 1
+            _class_for_style(token)
+
+
+def _class_for_style(cell: Token) -> None:
+    """Align a cell by class: a strict policy allows no style of its own."""
+    if cell.attrs.pop("style", "") == "text-align:right":
+        cell.attrSet("class", "n")
 
 
 def _is_section(token: Token) -> bool:

@@ -82,6 +82,12 @@ def test_markdown_has_footnotes_anchors_attributes_boxes_and_scrolling_tables() 
         "## A heading\n\nText[^1]. A [link](x/){.quiet}\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\n"
         "::: not-changed\nNothing.\n:::\n\n[^1]: A note.\n"
     ).html
-    for part in ('id="a-heading"', "footnote-ref", 'class="quiet"', '<div class="scroll"', 'class="box not-changed"'):
+    for part in (
+        'id="a-heading"',
+        "footnote-ref",
+        'class="quiet"',
+        '<div class="scroll stack"',
+        'class="box not-changed"',
+    ):
         assert part in html
     assert html.count("<section") == html.count("</section>")

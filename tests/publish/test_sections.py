@@ -33,6 +33,13 @@ def test_a_short_page_is_left_alone() -> None:
     assert "here" not in body.html
 
 
+def test_cells_of_written_tables_know_their_column_and_have_no_style_of_their_own() -> None:
+    """A phone shows them below each other; a strict policy would refuse a style."""
+    html = to_body("| a | b `c` |\n| - | -: |\n| 1 | 2 |\n").html
+    assert '<td>1</td>\n<td data-label="b c" class="n">2</td>' in html
+    assert "style=" not in html
+
+
 def test_footnotes_lead_there_and_back_in_words() -> None:
     """Each reference has a way back of its own."""
     html = to_body(LONG).html
