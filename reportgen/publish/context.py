@@ -1,7 +1,7 @@
 """What templates may see: frozen dataclasses of finished strings, one per page kind.
 
 Templates do no arithmetic and decide nothing. A variable in a template carries the name of its class in lower case
-(``row`` is a ``Row``); the variable ``page`` is the class named in ``PAGES`` for that template. A test holds every
+(``row`` is a ``Row``); the variable ``page`` is the class named in ``list_context.PAGES`` for that template. A test holds every
 attribute that a template reads against these fields, and every field against the templates.
 """
 
@@ -187,7 +187,8 @@ class Frame:
     """What every page has around its own content.
 
     ``root`` leads from the page to the site's first page. ``improve_href`` and ``source_href`` are empty where the lab
-    names no repository. ``trail`` leads up from the page to the first one. ``banner`` is the loud line of a page that shows simulated records.
+    names no repository, ``url`` (the page's whole address) where it does not say where its site lies; ``picture`` is
+    that of a link preview with its words. ``trail`` leads up from the page to the first one. ``banner`` is the loud line of a page that shows simulated records.
     """
 
     site_title: str
@@ -205,6 +206,13 @@ class Frame:
     improve_href: str
     data_licence: str
     code_licence: str
+    url: str = ""
+    picture: Link | None = None
+
+    @property
+    def feed(self) -> bool:
+        """Whether the site has a feed, which needs whole addresses as well."""
+        return bool(self.url)
 
 
 @dataclass(frozen=True)
@@ -323,58 +331,3 @@ class AttemptPage:
     code: Table
     counters: tuple[Table, ...]
     counters_file: Link | None
-
-
-@dataclass(frozen=True)
-class LedgerPage:
-    """Every attempt of every kind and status."""
-
-    frame: Frame
-    attempts: tuple[Table, ...]
-
-
-@dataclass(frozen=True)
-class CataloguePage:
-    """Every published record with its files."""
-
-    frame: Frame
-    records: tuple[CatalogueEntry, ...]
-    snippets: tuple[Snippet, ...]
-    snippet_words: str
-
-
-@dataclass(frozen=True)
-class Snippet:
-    """Lines of a program that reads the data, and what it is written with."""
-
-    name: str
-    text: str
-
-
-@dataclass(frozen=True)
-class CatalogueEntry:
-    """One record in the catalogue."""
-
-    title: str
-    name: str
-    href: str
-    banner: str
-    downloads: tuple[Download, ...]
-
-
-@dataclass(frozen=True)
-class NotFoundPage:
-    """What an unknown address shows."""
-
-    frame: Frame
-
-
-PAGES = {
-    "home.html": HomePage,
-    "text.html": TextPage,
-    "record.html": RecordPage,
-    "attempt.html": AttemptPage,
-    "ledger.html": LedgerPage,
-    "catalogue.html": CataloguePage,
-    "404.html": NotFoundPage,
-}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from reportgen.project import Settings
 from reportgen.publish.context import Frame, Link
@@ -13,6 +13,8 @@ from reportgen.publish.library import root_of
 STUDIES = "Studies"
 LEDGER = "attempts/"
 CATALOGUE = "data/"
+PAGES = "pages/"
+FEED = "feed.xml"
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class Subject:
     """What a page says of itself; ``source`` is the file or folder it comes from.
 
     ``banner`` is the loud line of a page that shows simulated records, ``above`` are the pages between it and the first
-    one, as (title, address).
+    one, as (title, address), ``picture`` the address of its picture.
     """
 
     address: str
@@ -32,6 +34,17 @@ class Subject:
     banner: str = ""
     root: str = ""
     above: tuple[tuple[str, str], ...] = ()
+    picture: str = ""
+
+
+def url(settings: Settings, address: str) -> str:
+    """Lead to a page from anywhere; empty where the lab does not say where its site lies."""
+    return f"{settings.address.rstrip('/')}/{address}" if settings.address else ""
+
+
+def root_path(settings: Settings) -> str:
+    """Give the path of the site's first page on its host; the host's own where the lab does not say where its site lies."""
+    return f"{urlsplit(settings.address).path.rstrip('/')}/"
 
 
 @dataclass(frozen=True)
@@ -65,7 +78,14 @@ class Framer:
             improve_href=f"{repository}/{improve}" if repository else "",
             data_licence=self.settings.data_licence,
             code_licence=self.settings.code_licence,
+            url=url(self.settings, subject.address),
+            picture=self._picture(subject),
         )
+
+    def _picture(self, subject: Subject) -> Link | None:
+        """Lead to the picture of a link preview, from anywhere; None where the page has none or the site no address."""
+        place = url(self.settings, subject.picture) if subject.picture else ""
+        return Link(f"{subject.title}: {subject.summary}", place) if place else None
 
     def pages_above(self, address: str) -> tuple[tuple[str, str], ...]:
         """Name the written pages whose folders hold a page, as (title, address), the outermost first."""

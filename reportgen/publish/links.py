@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
-from reportgen.publish.markdown import SourcePage
 from reportgen.publish.problems import Problem
 
 _PAGE = "index.html"
@@ -22,6 +22,20 @@ _PIECE = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _TOLD = re.compile(r"\b(?:id|href|src)\b|^<img\b", re.IGNORECASE)
+
+
+class Written(Protocol):
+    """A page that people write: its file, and its text line by line as that file has it."""
+
+    @property
+    def source(self) -> str:
+        """Path from the lab's root."""
+        ...
+
+    @property
+    def body(self) -> str:
+        """Text by lines, under the numbers that they have in the file."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -51,17 +65,20 @@ class _Parser(HTMLParser):
             self.wordless.append(known.get("src") or "an image")
 
 
-def check(pages: Mapping[str, bytes], files: set[str], written: Mapping[str, SourcePage]) -> list[Problem]:
+def check(
+    pages: Mapping[str, bytes], files: set[str], written: Mapping[str, Written], base: str = "/"
+) -> list[Problem]:
     """Check finished pages (HTML by file address) against each other and the site's other files.
 
-    ``written`` maps an address to the page that people wrote there, for file and line.
+    ``written`` maps an address to the page that people wrote there, for file and line; ``base`` is the path of the first
+    page on its host.
     """
     found = {address: _read(html) for address, html in pages.items()}
     problems = []
     for address in sorted(found):
         where = _Where(address, written.get(address.removesuffix(_PAGE)))
-        problems += [where.problem(fault, text) for fault, text in _faults(address, found, files)]
-    for address in sorted(_orphans(found)):
+        problems += [where.problem(fault, text) for fault, text in _faults(address, found, files, base)]
+    for address in sorted(_orphans(found, base)):
         where = _Where(address, written.get(address.removesuffix(_PAGE)))
         problems.append(where.problem("no page leads here", ""))
     return problems
@@ -72,13 +89,15 @@ class _Where:
     """Where a page's problems are: in the file that people wrote, at the line that holds the text, or at its address."""
 
     address: str
-    page: SourcePage | None
+    page: Written | None
 
     def problem(self, fault: str, text: str) -> Problem:
         if self.page is None:
             return Problem(self.address, fault)
         lines = self.page.body.splitlines()
-        line = next((place for place, written in enumerate(lines, start=1) if text and text in written), 1)
+        # In documentation the file's own link stands where the page has an address; the anchor is the same.
+        told = [part for part in (text, text[text.find("#") :] if "#" in text else "") if part]
+        line = next((place for part in told for place, written in enumerate(lines, start=1) if part in written), 1)
         return Problem(f"{self.page.source}:{line}", fault)
 
 
@@ -91,19 +110,18 @@ def _read(html: bytes) -> _Found:
     return _Found(tuple(dict.fromkeys(parser.links)), Counter(parser.ids), tuple(parser.wordless))
 
 
-def _faults(address: str, found: Mapping[str, _Found], files: set[str]) -> list[tuple[str, str]]:
+def _faults(address: str, found: Mapping[str, _Found], files: set[str], base: str) -> list[tuple[str, str]]:
     here = found[address]
     faults = [(f"image without alternative text: {src}", src) for src in here.wordless]
     faults += [(f"id {name!r} stands {number} times", name) for name, number in here.ids.items() if number > 1]
     for link in here.links:
-        fault = _link_fault(address, link, found, files)
+        fault = _link_fault(target_of(address, link, base), link, found, files)
         if fault:
             faults.append((fault, link))
     return faults
 
 
-def _link_fault(address: str, link: str, found: Mapping[str, _Found], files: set[str]) -> str:
-    target = target_of(address, link)
+def _link_fault(target: tuple[str, str] | None, link: str, found: Mapping[str, _Found], files: set[str]) -> str:
     if target is None:
         return ""
     path, anchor = target
@@ -113,22 +131,27 @@ def _link_fault(address: str, link: str, found: Mapping[str, _Found], files: set
     return f"no anchor {anchor!r} on that page: {link}" if missing else ""
 
 
-def target_of(address: str, link: str) -> tuple[str, str] | None:
-    """Resolve a link of the page at ``address`` to a file of the site and an anchor; None where it leads elsewhere."""
+def target_of(address: str, link: str, base: str = "/") -> tuple[str, str] | None:
+    """Resolve a link of the page at ``address`` to a file of the site and an anchor; None where it leads elsewhere.
+
+    A path from the host's root must begin with ``base``, where the site lies; another leads to no file of it.
+    """
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
         return None
     path = unquote(parts.path)
     if not path:
         return address, unquote(parts.fragment)
-    base = "" if path.startswith("/") else posixpath.dirname(address)
-    joined = posixpath.normpath(posixpath.join(base, path.lstrip("/") or "."))
+    if path.startswith("/") and not path.startswith(base):
+        return path, ""
+    folder, inside = ("", path.removeprefix(base)) if path.startswith("/") else (posixpath.dirname(address), path)
+    joined = posixpath.normpath(posixpath.join(folder, inside or "."))
     if path.endswith("/") or re.search(r"(?:^|/)\.{1,2}$", path):
         joined = posixpath.normpath(posixpath.join(joined, _PAGE))
     return joined, unquote(parts.fragment)
 
 
-def _orphans(found: Mapping[str, _Found]) -> set[str]:
+def _orphans(found: Mapping[str, _Found], base: str) -> set[str]:
     """Find pages that no chain of links from the first page reaches."""
     reached, waiting = set(), [_PAGE]
     while waiting:
@@ -137,7 +160,7 @@ def _orphans(found: Mapping[str, _Found]) -> set[str]:
             continue
         reached.add(address)
         for link in found[address].links:
-            target = target_of(address, link)
+            target = target_of(address, link, base)
             if target is not None:
                 waiting.append(target[0])
     return set(found) - reached - set(NO_PAGES_LEAD_TO)

@@ -11,10 +11,11 @@ import msgspec
 ADDRESS = "search.json"
 _WORD = re.compile(r"\w\w+")
 # Words that stand everywhere and tell nothing apart; the page leaves them out of a question too.
-LEFT_OUT = frozenset(
+_EVERYWHERE = (
     "an and are as at be been but by can do does each for from had has have if in into is it its more no not of on one "
-    "only or other than that the their them then there these they this those to was were what when where which who with".split()
+    "only or other than that the their them then there these they this those to was were what when where which who with"
 )
+LEFT_OUT = frozenset(_EVERYWHERE.split())
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Indexed:
     address: str
     group: str
     summary: str
+    date: str
     passages: tuple[Passage, ...] = ()
 
 
@@ -69,7 +71,9 @@ def index(pages: Sequence[Indexed]) -> bytes:
 
 def _passages(page: Indexed) -> Iterable[Passage]:
     """Give the page's sections, the first of them with title and summary; a page without any has that one."""
-    first, *rest = page.passages if page.passages and not page.passages[0].anchor else (Passage("", "", ""), *page.passages)
+    first, *rest = (
+        page.passages if page.passages and not page.passages[0].anchor else (Passage("", "", ""), *page.passages)
+    )
     return Passage("", "", f"{page.title} {page.summary} {first.text}"), *rest
 
 

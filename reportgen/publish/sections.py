@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from reportgen.publish.context import Entry
 from reportgen.publish.markdown import parser
+from reportgen.publish.search import Passage
 
 FEWEST = 3  # sections that make a page one with contents
 UNNUMBERED = "\N{SECTION SIGN}"
@@ -23,10 +24,11 @@ _BREAKS = ("softbreak", "hardbreak")
 
 @dataclass(frozen=True)
 class Body:
-    """A page's text, and its sections where there are enough of them to be listed."""
+    """A page's text, its sections where there are enough of them to be listed, and the words of each for search."""
 
     html: Markup
     contents: tuple[Entry, ...]
+    passages: tuple[Passage, ...]
 
 
 def to_body(text: str) -> Body:
@@ -42,7 +44,7 @@ def to_body(text: str) -> Body:
     _label(tokens)
     contents = tuple(_number(tokens))
     html = Markup(reader.renderer.render(tokens, reader.options, environment))  # noqa: S704 - values were escaped where they were put in
-    return Body(html, contents)
+    return Body(html, contents, tuple(passages(tokens)))
 
 
 def _number(tokens: Sequence[Token]) -> Iterator[Entry]:
@@ -87,6 +89,19 @@ def _class_for_style(cell: Token) -> None:
 
 def _is_section(token: Token) -> bool:
     return token.type == "heading_open" and token.tag in ("h2", "h3") and token.attrGet("id") is not None
+
+
+def passages(tokens: Sequence[Token]) -> Iterator[Passage]:
+    """Give the words of each section, and of what stands before the first."""
+    anchor = heading = ""
+    words: list[str] = []
+    for before, token in pairwise(tokens):
+        if _is_section(before):
+            yield Passage(anchor, heading, " ".join(words))
+            anchor, heading, words = str(before.attrGet("id")), plain(token), []
+        elif token.type == "inline":
+            words.append(plain(token))
+    yield Passage(anchor, heading, " ".join(words))
 
 
 def plain(inline: Token) -> str:

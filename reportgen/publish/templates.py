@@ -32,7 +32,7 @@ class Theme:
         self._environment.filters.update(tones=figure_tones, labels=column_labels)
 
     def page(self, template: str, page: Any) -> str:
-        """Render a page from the context class that ``context.PAGES`` names for the template."""
+        """Render a page from the context class that ``list_context.PAGES`` names for the template."""
         return self._environment.get_template(template).render(page=page)
 
     def table(self, table: Table) -> Markup:

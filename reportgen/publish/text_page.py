@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
@@ -15,6 +16,7 @@ from reportgen.publish.frames import Framer, Subject
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import SourcePage, fill
 from reportgen.publish.problems import Problem
+from reportgen.publish.search import Passage
 from reportgen.publish.sections import to_body
 from reportgen.publish.templates import Theme
 from reportgen.publish.view import RecordView
@@ -22,10 +24,19 @@ from reportgen.publish.view import RecordView
 Surroundings = tuple[Framer, Mapping[str, SourcePage]]
 
 
-def render(
-    page: SourcePage, library: Library, theme: Theme, surroundings: Surroundings
-) -> tuple[str, Any, list[Problem], tuple[Judged, ...]]:
-    """Turn a page into template name and context, with the problems met on the way and the claims it makes.
+@dataclass(frozen=True)
+class Rendered:
+    """A page's template and context, the problems met on the way, the claims it makes and what it is searched by."""
+
+    template: str
+    context: Any
+    problems: list[Problem]
+    claims: tuple[Judged, ...]
+    passages: tuple[Passage, ...]
+
+
+def render(page: SourcePage, library: Library, theme: Theme, surroundings: Surroundings) -> Rendered:
+    """Turn a page into the context of its template.
 
     ``surroundings`` are the framer and, by record name, the report that speaks of each record.
     """
@@ -51,10 +62,12 @@ def render(
     )
     problems, made = [*bindings.claims.problems, *bindings.problems, *faults], bindings.claims.judged
     if page.front.kind == "home":
-        return "home.html", HomePage(frame, body.html, studies(library, reports, frame.root)), problems, made
+        home = HomePage(frame, body.html, studies(library, reports, frame.root))
+        return Rendered("home.html", home, problems, made, body.passages)
     lines = tuple(record_line(record, frame.root) for record in records)
     citation = citing.of_page(page.front, framer.settings, records)
-    return "text.html", TextPage(frame, body.html, body.contents, lines, citation, bindings.sums), problems, made
+    text_page = TextPage(frame, body.html, body.contents, lines, citation, bindings.sums)
+    return Rendered("text.html", text_page, problems, made, body.passages)
 
 
 def default_home(sources: Sequence[SourcePage], library: Library, surroundings: Surroundings) -> HomePage:
