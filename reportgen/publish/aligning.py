@@ -39,7 +39,10 @@ def _tones(cells: Sequence[Cell]) -> list[str]:
 
 
 def column_labels(table: Table) -> list[Markup]:
-    """Give the attribute by which each column's cells name it where they stand below each other; none in a narrow table."""
-    if len(table.columns) == 1:
-        return [Markup()]
+    """Give the attribute by which each column's cells name it where they stand below each other.
+
+    A narrow table needs none, and a long one scrolls in its window on a phone too: one below the other, its rows would fill fifty screens.
+    """
+    if len(table.columns) == 1 or table.long:
+        return [Markup()] * len(table.columns)
     return [Markup(' data-label="{}"').format(column.text) for column in table.columns]

@@ -22,7 +22,7 @@ from reportgen.publish.manual import INDEX, ManualPage, reader
 from reportgen.publish.numerals import measured
 from reportgen.publish.problems import Problem
 from reportgen.publish.search import Passage
-from reportgen.publish.sections import passages
+from reportgen.publish.sections import frame_tables, passages
 
 MARKER = re.compile(r"<!--\s*(file|not run|figures):\s*(.*?)\s*-->", re.DOTALL)
 _SAID = {
@@ -56,9 +56,8 @@ def write(page: ManualPage, addresses: Mapping[str, str], project: Project) -> W
     for token in tokens:
         if token.type == "html_block":
             token.content = MARKER.sub(_marker, token.content)
-    html = made.renderer.render(tokens, made.options, {})
-    html = html.replace("<table>", '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>')
-    return Written(html.replace("</table>", "</table></div>"), tuple(_headings(tokens)), problems)
+    frame_tables(made, tokens)
+    return Written(made.renderer.render(tokens, made.options, {}), tuple(_headings(tokens)), problems)
 
 
 def _marker(match: re.Match[str]) -> str:

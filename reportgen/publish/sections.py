@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
@@ -37,11 +38,11 @@ def to_body(text: str) -> Body:
     Of a page with several sections each heading leads to itself and has a number, unless its author has lettered any.
     """
     reader = parser()
-    for rule in (heading_open, table_open, table_close, footnote_anchor):
+    for rule in (heading_open, footnote_anchor):
         reader.add_render_rule(rule.__name__, rule)
     environment: dict[str, object] = {}
     tokens = reader.parse(text, environment)
-    _label(tokens)
+    frame_tables(reader, tokens)
     contents = tuple(_number(tokens))
     html = Markup(reader.renderer.render(tokens, reader.options, environment))  # noqa: S704 - values were escaped where they were put in
     return Body(html, contents, tuple(passages(tokens)))
@@ -62,8 +63,10 @@ def _number(tokens: Sequence[Token]) -> Iterator[Entry]:
             yield Entry(number, plain(words), f"#{token.attrGet('id')}")
 
 
-def _label(tokens: Sequence[Token]) -> None:
-    """Give every cell of a table the words of its column, under which it stands on a phone."""
+def frame_tables(reader: MarkdownIt, tokens: Sequence[Token]) -> None:
+    """Let tables scroll in containers of their own, and give every cell the words of its column, under which it stands on a phone."""
+    reader.add_render_rule("table_open", table_open)
+    reader.add_render_rule("table_close", table_close)
     heads: list[str] = []
     column = 0
     for token, words in pairwise(tokens):
