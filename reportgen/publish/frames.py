@@ -49,11 +49,15 @@ def root_path(settings: Settings) -> str:
 
 @dataclass(frozen=True)
 class Framer:
-    """Frames pages of one lab; ``written`` are the pages to navigate to, as (title, address), ``titles`` those of all that people wrote."""
+    """Frames pages of one lab; ``written`` are the pages to navigate to, as (title, address), ``titles`` those of all that people wrote.
+
+    ``terms`` are the addresses of the glossary's words.
+    """
 
     settings: Settings
     written: tuple[tuple[str, str], ...]
     titles: Mapping[str, str] = field(default_factory=dict)
+    terms: Mapping[str, str] = field(default_factory=dict)
 
     def frame(self, subject: Subject) -> Frame:
         """Build the frame of one page."""

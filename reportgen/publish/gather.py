@@ -18,7 +18,7 @@ from reportgen.model.experiment import Experiment
 from reportgen.model.record import Kind
 from reportgen.model.result import Result
 from reportgen.project import Project, experiment_folders, read_experiment
-from reportgen.publish import charts, counter_tables, downloads, gate_drawing, lookup, reading, study_drawing
+from reportgen.publish import charts, counter_tables, downloads, gate_drawing, lookup, preview, reading, study_drawing
 from reportgen.publish.cache import Cache, digest
 from reportgen.publish.chart_data import AnyChart
 from reportgen.publish.gate_charts import SavingsChart
@@ -79,6 +79,11 @@ class Gathered:
         self.library = Library(
             views, rest, self._experiments(project), self.drawer, self.alone, project.site, project.settings
         )
+
+    def preview(self, shown: preview.Picture) -> bytes:
+        """Return the picture of a link preview, drawn where no build drew it before."""
+        key = digest([self._code, msgspec.json.encode(shown)])
+        return self._cache.data("previews", key, lambda: preview.draw(shown))
 
     def _sound(self, project: Project) -> list[Attempt]:
         """Take the attempts that can be read whole; each of the others is a problem, and stops none."""

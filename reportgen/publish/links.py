@@ -16,6 +16,7 @@ from reportgen.publish.problems import Problem
 _PAGE = "index.html"
 _LINKING = {"a": "href", "link": "href", "img": "src", "script": "src", "source": "src", "use": "href"}
 NO_PAGES_LEAD_TO = ("404.html",)
+LISTS_ALL = "pages/index.html"
 # A comment, a script or style with what it holds, or a start tag; a bracket in a quoted value ends no tag.
 _PIECE = re.compile(
     r"<!--.*?-->|<(script|style)\b((?:[^>\"']|\"[^\"]*\"|'[^']*')*)>.*?</\1\s*>|<[a-z](?:[^>\"']|\"[^\"]*\"|'[^']*')*>",
@@ -152,13 +153,15 @@ def target_of(address: str, link: str, base: str = "/") -> tuple[str, str] | Non
 
 
 def _orphans(found: Mapping[str, _Found], base: str) -> set[str]:
-    """Find pages that no chain of links from the first page reaches."""
+    """Find pages that no chain of links from the first page reaches; the list of all pages would hide every one of them."""
     reached, waiting = set(), [_PAGE]
     while waiting:
         address = waiting.pop()
         if address in reached or address not in found:
             continue
         reached.add(address)
+        if address == LISTS_ALL:
+            continue
         for link in found[address].links:
             target = target_of(address, link, base)
             if target is not None:

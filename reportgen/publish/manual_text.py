@@ -16,6 +16,7 @@ from markdown_it.token import Token
 from markupsafe import escape
 
 from reportgen.project import Project
+from reportgen.publish.glossary import is_glossary, mark
 from reportgen.publish.library import root_of
 from reportgen.publish.lint import BLANK
 from reportgen.publish.manual import INDEX, ManualPage, reader
@@ -56,6 +57,8 @@ def write(page: ManualPage, addresses: Mapping[str, str], project: Project) -> W
     for token in tokens:
         if token.type == "html_block":
             token.content = MARKER.sub(_marker, token.content)
+    if is_glossary(page):
+        mark(tokens)
     frame_tables(made, tokens)
     return Written(made.renderer.render(tokens, made.options, {}), tuple(_headings(tokens)), problems)
 

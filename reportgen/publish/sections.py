@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -32,8 +32,8 @@ class Body:
     passages: tuple[Passage, ...]
 
 
-def to_body(text: str) -> Body:
-    """Turn Markdown into HTML.
+def to_body(text: str, dress: Callable[[Sequence[Token]], None] | None = None) -> Body:
+    """Turn Markdown into HTML, after ``dress`` had its way with what was read.
 
     Of a page with several sections each heading leads to itself and has a number, unless its author has lettered any.
     """
@@ -43,9 +43,11 @@ def to_body(text: str) -> Body:
     environment: dict[str, object] = {}
     tokens = reader.parse(text, environment)
     frame_tables(reader, tokens)
-    contents = tuple(_number(tokens))
+    contents, spoken = tuple(_number(tokens)), tuple(passages(tokens))
+    if dress is not None:
+        dress(tokens)
     html = Markup(reader.renderer.render(tokens, reader.options, environment))  # noqa: S704 - values were escaped where they were put in
-    return Body(html, contents, tuple(passages(tokens)))
+    return Body(html, contents, spoken)
 
 
 def _number(tokens: Sequence[Token]) -> Iterator[Entry]:

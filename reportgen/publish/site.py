@@ -12,10 +12,12 @@ from reportgen.project import Project
 from reportgen.publish import (
     announcing,
     attempt_page,
+    glossary,
     links,
     listing,
     manual_page,
     manual_text,
+    preview,
     record_page,
     search,
     svg,
@@ -66,6 +68,7 @@ def make_site(project: Project, cache: Cache) -> Site:
     figures = {f"figures/{name}.svg": svg.standalone(drawn).encode() for name, drawn in gathered.drawer.drawn.items()}
     files: dict[str, bytes | Path] = {**assets, **figures, **manual.files, **gathered.files, **pages}
     files.update(described(gathered.library))
+    files.update({address: gathered.preview(shown) for address, shown in maker.pictures.items()})
     files[search.ADDRESS] = search.index(maker.indexed)
     files.update(announcing.files(maker.indexed, project.settings))
     problems = [*gathered.problems, *maker.problems]
@@ -92,6 +95,7 @@ class _Maker:
         self._framer = Framer(project.settings, ())
         self.pages: dict[str, bytes] = {}
         self.indexed: list[search.Indexed] = []
+        self.pictures: dict[str, preview.Picture] = {}
         self.problems: list[Problem] = []
         self._claims: list[Judged] = []
 
@@ -108,7 +112,7 @@ class _Maker:
         )
         titles = {page.front.address: page.front.short or page.front.title for page in pages}
         docs = ((manual_page.NAME, ADDRESS),) if manual.pages else ()
-        self._framer = Framer(self._project.settings, (*written, *docs), titles)
+        self._framer = Framer(self._project.settings, (*written, *docs), titles, glossary.terms(manual))
         return pages
 
     def add_manual(self, manual: Manual, sources: list[SourcePage]) -> None:
@@ -129,6 +133,8 @@ class _Maker:
             self.problems += [*made.problems, *lint(page)]
             self._claims += made.claims
             self._add(page.front.address, made.template, made.context, page.source, made.passages)
+            if made.picture is not None:
+                self.pictures[preview.address(page.front.address)] = made.picture
         if all(page.front.address for page in sources):
             home = default_home(sources, self._library, (self._framer, reports))
             self._add("", "home.html", home, "site")
