@@ -95,7 +95,7 @@ def _do(job: Job, bench: Bench, started_s: float) -> dict[str, Any]:
         return {"counted": profile(rig), "session": rig.session.facts()}
     if job.kind == CALIBRATE:
         warm_up = rig.session.stabilise(job.warm_up_s)
-        facts = {"replays": calibrate(rig), "clock_warm_up": warm_up, "session": rig.session.facts()}
+        facts = {"replays": calibrate(rig), "clock_warm_up": warm_up, "session": rig.session.facts()} | _code(rig)
         return facts if job.mode != PEER else facts | {REFUSED: rig.refused}
     facts = _repeat(rig, started_s)
     if job.mode == LAYOUT:
@@ -132,7 +132,14 @@ def _repeat(rig: Rig, started_s: float) -> dict[str, Any]:
         "check_after_s": now_s() - timed_s,
     }
     facts |= phases_s | {"clock_warm_up": warm_up, "session": rig.session.facts(), "inputs": _input_hashes(rig)}
+    facts |= _code(rig)
     return facts if rig.job.keeps_checks else facts | {"checks_passed": passed, "addresses": rig.addresses()}
+
+
+def _code(rig: Rig) -> dict[str, Any]:
+    """Tell what arms in Python became, where there are any."""
+    found = rig.python_code()
+    return {"code": found} if found else {}
 
 
 def _check(rig: Rig, when: str) -> int:

@@ -18,9 +18,9 @@ from markupsafe import escape
 from reportgen.project import Project
 from reportgen.publish.glossary import is_glossary, mark
 from reportgen.publish.library import root_of
-from reportgen.publish.lint import BLANK
 from reportgen.publish.manual import INDEX, ManualPage, reader
 from reportgen.publish.numerals import measured
+from reportgen.publish.page_text import BLANK
 from reportgen.publish.problems import Problem
 from reportgen.publish.search import Passage
 from reportgen.publish.sections import frame_tables, passages

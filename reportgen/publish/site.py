@@ -74,7 +74,7 @@ def make_site(project: Project, cache: Cache) -> Site:
     problems = [*gathered.problems, *maker.problems]
     written = {page.front.address: page for page in sources} | {page.address: page for page in manual.pages.values()}
     problems += links.check(pages, set(files), written, root_path(project.settings))
-    return Site(files, len(pages), tuple(sorted(problems)))
+    return Site(files, len(pages), tuple(sorted(dict.fromkeys(problems))))
 
 
 def static_files(folders: list[Path]) -> dict[str, Path]:

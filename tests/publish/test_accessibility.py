@@ -48,7 +48,9 @@ CONTRAST = """() => {
   return low;
 }"""
 # What only scripts can use, they bring along; a heading that sorts is a button around its words, and search stands in the place of a link.
-CONTROLS = "button, label, input, select, output, dialog, menu, [role=status], [role=search], [role=alert], #checker, .find"
+CONTROLS = (
+    "button, label, input, select, output, dialog, menu, [role=status], [role=search], [role=alert], #checker, .find"
+)
 WITHOUT_CONTROLS = f"""() => {{
   document.querySelectorAll('th > button').forEach(one => one.replaceWith(...one.childNodes));
   document.querySelectorAll('{CONTROLS}').forEach(one => one.remove());
