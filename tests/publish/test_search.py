@@ -83,7 +83,7 @@ def test_without_scripts_the_list_of_pages_stands_in_its_place(browser: Browser,
         page: Page = context.new_page()
         page.goto(f"{address}report/")
         page.locator("header").get_by_role("link", name="All pages").click()
-        listed = page.locator("main li a").evaluate_all("all => all.map(one => one.href)")
+        listed = page.locator(".listed li a").evaluate_all("all => all.map(one => one.href)")
     assert sorted(address + place for place in pages_of(built.out) if place != "404.html") == sorted(listed)
 
 
