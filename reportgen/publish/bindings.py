@@ -24,6 +24,7 @@ from reportgen.publish import (
     gate_values,
     lookup,
     peer_tables,
+    record_figures,
     record_files,
     statements,
     study_charts,
@@ -321,7 +322,7 @@ class Bindings(FixtureBindings):
         vs: str | None = None,
         **named: Any,
     ) -> Markup:
-        """Show charts of one kind, one a slice and baseline (or the baseline that ``vs`` names); ``savings`` takes a ``gate`` and a ``unit``."""
+        """Show charts of one kind, one a slice and baseline (or the baseline that ``vs`` names); ``savings`` takes a ``gate`` and a ``unit``, ``sweep`` an ``axis`` and ``arms``, ``roofline`` ``ceiling``, ``at`` and ``arms``."""
         record, place = self._record(experiment), (self._library, self._root)
         if kind in study_charts.KINDS:
             return self._theme.figure(study_figures.figure_of(kind, record, place))
@@ -329,9 +330,23 @@ class Bindings(FixtureBindings):
         counters.refuse_false_rotation(record, [name for piece in slices for name in piece.fixtures])
         if kind == SAVINGS:
             drawn = [savings_figure(record, piece, place, **named) for piece in slices]
+        elif kind in record_figures.KINDS:
+            drawn = record_figures.build(kind, record, slices, place, **self._asked(kind, record, vs, named))
         else:
             drawn = figures(kind, record, slices, vs, place)
         return Markup("\n").join(self._theme.figure(figure) for figure in drawn)
+
+    def _asked(self, kind: str, record: RecordView, vs: str | None, named: dict[str, Any]) -> dict[str, Any]:
+        """Turn what a page says of a chart of the whole record into what its builder takes."""
+        if kind == record_figures.SWEEP:
+            return {"axis": "", "vs": vs, **named}
+        if "ceiling" not in named:
+            return named
+        at = named.get("at", {})
+        ceiling = self._record(named["ceiling"])
+        counters.fixtures_where(ceiling, at)
+        rest = {name: value for name, value in named.items() if name not in ("ceiling", "at")}
+        return {"ceiling": bandwidth.ceiling_of(ceiling, at, record.devices), **rest}
 
     def downloads(self, experiment: str | None = None) -> Markup:
         """Show where the complete record can be had."""

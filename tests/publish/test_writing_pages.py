@@ -15,7 +15,7 @@ from reportgen.model.code import CodeFacts
 from reportgen.model.columns import COUNTERS
 from reportgen.model.counters import CounterLine
 from reportgen.model.record import Status
-from reportgen.publish import chart_data, record_facts, study_charts, study_tables, study_values, tables
+from reportgen.publish import chart_data, record_facts, record_figures, study_charts, study_tables, study_values, tables
 from reportgen.publish.bindings import Bindings
 from reportgen.publish.cache import Cache
 from reportgen.publish.claim_words import WORDS, ClaimWords
@@ -110,7 +110,9 @@ def test_the_guide_names_every_binding_and_every_choice(library: Library, tmp_pa
     assert [] == [name for name in choices if f"`{name}`" not in GUIDE]
     known = {*tables.BY_SLICE, *tables.WHOLE, *tables.OF_GATES, *study_tables.KINDS}
     assert known | {"bandwidth", "peers", "code", "counters"} == set(re.findall(r'table\("(\w+)"', GUIDE))
-    assert {*chart_data.KINDS, *study_charts.KINDS, SAVINGS} == set(re.findall(r'chart\("(\w+)"', GUIDE))
+    assert {*chart_data.KINDS, *study_charts.KINDS, *record_figures.KINDS, SAVINGS} == set(
+        re.findall(r'chart\("(\w+)"', GUIDE)
+    )
 
 
 def test_the_guide_names_every_word_of_a_claim_as_it_is_called() -> None:
