@@ -38,7 +38,8 @@ from reportgen.publish import (
 from reportgen.publish.claims import Claims
 from reportgen.publish.context import Table
 from reportgen.publish.figures import SAVINGS, figures, savings_figure
-from reportgen.publish.fixture_bindings import FixtureBindings
+from reportgen.publish.imported_bindings import KINDS as IMPORTED_KINDS
+from reportgen.publish.imported_bindings import ImportedBindings
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import SourcePage, calling_line
 from reportgen.publish.page_records import Where
@@ -51,7 +52,7 @@ MISSING = Markup('<mark class="missing">missing</mark>')
 RATIOS = ("headline", "estimate", "low", "high")
 
 
-class Bindings(FixtureBindings):
+class Bindings(ImportedBindings):
     """Bindings of one page; ``problems`` and ``used`` (records shown) fill as the page is read."""
 
     def __init__(self, page: SourcePage, library: Library, theme: Theme) -> None:
@@ -107,6 +108,7 @@ class Bindings(FixtureBindings):
             "saving": self.saving,
             "downloads": self.downloads,
             "link": self.link,
+            "imported": self.imported,
             "stated": self.stated,
             "published": self.published,
         }
@@ -261,8 +263,13 @@ class Bindings(FixtureBindings):
         }
 
     def table(self, kind: str, experiment: str | None = None, where: Where | None = None, **named: Any) -> Markup:
-        """Show tables of one kind, one a slice; ``bandwidth`` and ``peers`` take ``ceiling``, a record, and ``at``, a fixture of it; ``code`` takes ``counts`` and ``arms``, ``counters`` any axes and ``arms``; those of gates a ``unit``."""
-        record = self._record(experiment)
+        """Show tables of one kind, one a slice; ``bandwidth`` and ``peers`` take ``ceiling``, a record, and ``at``, a fixture of it; ``code`` takes ``counts`` and ``arms``, ``counters`` any axes and ``arms``; those of gates a ``unit``; imported ones an ``attempt``."""
+        if kind in IMPORTED_KINDS:
+            built = self.imported_tables(kind, experiment, **named)
+            return Markup("\n").join(self._theme.table(table) for table in built)
+        return self._table_of(kind, self._record(experiment), where, **named)
+
+    def _table_of(self, kind: str, record: RecordView, where: Where | None, **named: Any) -> Markup:
         if kind in ("bandwidth", "peers"):
             return self._beside_floor(kind, record, where or {}, **named)
         if kind == "code":
