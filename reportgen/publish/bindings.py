@@ -23,6 +23,7 @@ from reportgen.publish import (
     gate_values,
     lookup,
     peer_tables,
+    record_figures,
     record_files,
     study_charts,
     study_figures,
@@ -35,6 +36,8 @@ from reportgen.publish import (
 from reportgen.publish.claims import Claims
 from reportgen.publish.context import Table
 from reportgen.publish.figures import SAVINGS, figures, savings_figure
+from reportgen.publish.imported_bindings import KINDS as IMPORTED_KINDS
+from reportgen.publish.imported_bindings import ImportedBindings
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import SourcePage, calling_line
 from reportgen.publish.page_records import Where
@@ -48,7 +51,7 @@ MISSING = Markup('<mark class="missing">missing</mark>')
 RATIOS = ("headline", "estimate", "low", "high")
 
 
-class Bindings(PlanBindings):
+class Bindings(PlanBindings, ImportedBindings):
     """Bindings of one page; ``problems`` and ``used`` (records shown) fill as the page is read."""
 
     def __init__(self, page: SourcePage, library: Library, theme: Theme) -> None:
@@ -103,6 +106,7 @@ class Bindings(PlanBindings):
             "saving": self.saving,
             "downloads": self.downloads,
             "link": self.link,
+            "imported": self.imported,
             "stated": self.stated,
             "published": self.published,
         }
@@ -257,8 +261,13 @@ class Bindings(PlanBindings):
         return self._figure(record, said.anchor, said.value, said.text)
 
     def table(self, kind: str, experiment: str | None = None, where: Where | None = None, **named: Any) -> Markup:
-        """Show tables of one kind, one a slice; ``bandwidth`` and ``peers`` take ``ceiling``, a record, and ``at``, a fixture of it; ``code`` takes ``counts`` and ``arms``, ``counters`` any axes and ``arms``; those of gates a ``unit``."""
-        record = self._record(experiment)
+        """Show tables of one kind, one a slice; ``bandwidth`` and ``peers`` take ``ceiling``, a record, and ``at``, a fixture of it; ``code`` takes ``counts`` and ``arms``, ``counters`` any axes and ``arms``; those of gates a ``unit``; imported ones an ``attempt``."""
+        if kind in IMPORTED_KINDS:
+            built = self.imported_tables(kind, experiment, **named)
+            return Markup("\n").join(self._theme.table(table) for table in built)
+        return self._table_of(kind, self._record(experiment), where, **named)
+
+    def _table_of(self, kind: str, record: RecordView, where: Where | None, **named: Any) -> Markup:
         if kind in ("bandwidth", "peers"):
             return self._beside_floor(kind, record, where or {}, **named)
         if kind == "code":
@@ -318,7 +327,7 @@ class Bindings(PlanBindings):
         vs: str | None = None,
         **named: Any,
     ) -> Markup:
-        """Show charts of one kind, one a slice and baseline (or the baseline that ``vs`` names); ``savings`` takes a ``gate`` and a ``unit``."""
+        """Show charts of one kind, one a slice and baseline (or the baseline that ``vs`` names); ``savings`` takes a ``gate`` and a ``unit``, ``sweep`` an ``axis`` and ``arms``, ``roofline`` ``ceiling``, ``at`` and ``arms``."""
         record, place = self._record(experiment), (self._library, self._root)
         if kind in study_charts.KINDS:
             return self._theme.figure(study_figures.figure_of(kind, record, place))
@@ -326,9 +335,23 @@ class Bindings(PlanBindings):
         counters.refuse_false_rotation(record, [name for piece in slices for name in piece.fixtures])
         if kind == SAVINGS:
             drawn = [savings_figure(record, piece, place, **named) for piece in slices]
+        elif kind in record_figures.KINDS:
+            drawn = record_figures.build(kind, record, slices, place, **self._asked(kind, record, vs, named))
         else:
             drawn = figures(kind, record, slices, vs, place)
         return Markup("\n").join(self._theme.figure(figure) for figure in drawn)
+
+    def _asked(self, kind: str, record: RecordView, vs: str | None, named: dict[str, Any]) -> dict[str, Any]:
+        """Turn what a page says of a chart of the whole record into what its builder takes."""
+        if kind == record_figures.SWEEP:
+            return {"axis": "", "vs": vs, **named}
+        if "ceiling" not in named:
+            return named
+        at = named.get("at", {})
+        ceiling = self._record(named["ceiling"])
+        counters.fixtures_where(ceiling, at)
+        rest = {name: value for name, value in named.items() if name not in ("ceiling", "at")}
+        return {"ceiling": bandwidth.ceiling_of(ceiling, at, record.devices), **rest}
 
     def downloads(self, experiment: str | None = None) -> Markup:
         """Show where the complete record can be had."""
