@@ -38,6 +38,7 @@ Reopen = Annotated[
 Reason = Annotated[str, typer.Option(help="Why it must not count; shown wherever it appears.")]
 
 Out = Annotated[Path | None, typer.Option(help="Where the site goes; public/ by default.")]
+Address = Annotated[str, typer.Option(metavar="URL", help="Where the site will lie; reportgen.toml's by default.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Fail on any warning.")]
 Port = Annotated[int, typer.Option(help="On loopback.")]
 

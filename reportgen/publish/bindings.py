@@ -24,6 +24,7 @@ from reportgen.publish import (
     gate_values,
     lookup,
     peer_tables,
+    record_figures,
     record_files,
     statements,
     study_charts,
@@ -37,7 +38,8 @@ from reportgen.publish import (
 from reportgen.publish.claims import Claims
 from reportgen.publish.context import Table
 from reportgen.publish.figures import SAVINGS, figures, savings_figure
-from reportgen.publish.fixture_bindings import FixtureBindings
+from reportgen.publish.imported_bindings import KINDS as IMPORTED_KINDS
+from reportgen.publish.imported_bindings import ImportedBindings
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import SourcePage, calling_line
 from reportgen.publish.page_records import Where
@@ -50,7 +52,7 @@ MISSING = Markup('<mark class="missing">missing</mark>')
 RATIOS = ("headline", "estimate", "low", "high")
 
 
-class Bindings(FixtureBindings):
+class Bindings(ImportedBindings):
     """Bindings of one page; ``problems`` and ``used`` (records shown) fill as the page is read."""
 
     def __init__(self, page: SourcePage, library: Library, theme: Theme) -> None:
@@ -106,6 +108,7 @@ class Bindings(FixtureBindings):
             "saving": self.saving,
             "downloads": self.downloads,
             "link": self.link,
+            "imported": self.imported,
             "stated": self.stated,
             "published": self.published,
         }
@@ -114,7 +117,13 @@ class Bindings(FixtureBindings):
         @functools.wraps(function)
         def guarded(*values: Any, **named: Any) -> Any:
             try:
-                return function(*values, **named)
+                try:
+                    return function(*values, **named)
+                except (TypeError, AttributeError, ValueError, LookupError) as fault:
+                    raise InputError(
+                        f"{function.__name__} is handed what it does not take: {fault}",
+                        remedy="see docs/writing-pages.md",
+                    ) from fault
             except InputError as fault:
                 line = calling_line(self._page.source)
                 self.problems.append(Problem(f"{self._page.source}:{line}", fault.one_line()))
@@ -254,8 +263,13 @@ class Bindings(FixtureBindings):
         }
 
     def table(self, kind: str, experiment: str | None = None, where: Where | None = None, **named: Any) -> Markup:
-        """Show tables of one kind, one a slice; ``bandwidth`` and ``peers`` take ``ceiling``, a record, and ``at``, a fixture of it; ``code`` takes ``counts`` and ``arms``, ``counters`` any axes and ``arms``; those of gates a ``unit``."""
-        record = self._record(experiment)
+        """Show tables of one kind, one a slice; ``bandwidth`` and ``peers`` take ``ceiling``, a record, and ``at``, a fixture of it; ``code`` takes ``counts`` and ``arms``, ``counters`` any axes and ``arms``; those of gates a ``unit``; imported ones an ``attempt``."""
+        if kind in IMPORTED_KINDS:
+            built = self.imported_tables(kind, experiment, **named)
+            return Markup("\n").join(self._theme.table(table) for table in built)
+        return self._table_of(kind, self._record(experiment), where, **named)
+
+    def _table_of(self, kind: str, record: RecordView, where: Where | None, **named: Any) -> Markup:
         if kind in ("bandwidth", "peers"):
             return self._beside_floor(kind, record, where or {}, **named)
         if kind == "code":
@@ -315,7 +329,7 @@ class Bindings(FixtureBindings):
         vs: str | None = None,
         **named: Any,
     ) -> Markup:
-        """Show charts of one kind, one a slice and baseline (or the baseline that ``vs`` names); ``savings`` takes a ``gate`` and a ``unit``."""
+        """Show charts of one kind, one a slice and baseline (or the baseline that ``vs`` names); ``savings`` takes a ``gate`` and a ``unit``, ``sweep`` an ``axis`` and ``arms``, ``roofline`` ``ceiling``, ``at`` and ``arms``."""
         record, place = self._record(experiment), (self._library, self._root)
         if kind in study_charts.KINDS:
             return self._theme.figure(study_figures.figure_of(kind, record, place))
@@ -323,9 +337,23 @@ class Bindings(FixtureBindings):
         counters.refuse_false_rotation(record, [name for piece in slices for name in piece.fixtures])
         if kind == SAVINGS:
             drawn = [savings_figure(record, piece, place, **named) for piece in slices]
+        elif kind in record_figures.KINDS:
+            drawn = record_figures.build(kind, record, slices, place, **self._asked(kind, record, vs, named))
         else:
             drawn = figures(kind, record, slices, vs, place)
         return Markup("\n").join(self._theme.figure(figure) for figure in drawn)
+
+    def _asked(self, kind: str, record: RecordView, vs: str | None, named: dict[str, Any]) -> dict[str, Any]:
+        """Turn what a page says of a chart of the whole record into what its builder takes."""
+        if kind == record_figures.SWEEP:
+            return {"axis": "", "vs": vs, **named}
+        if "ceiling" not in named:
+            return named
+        at = named.get("at", {})
+        ceiling = self._record(named["ceiling"])
+        counters.fixtures_where(ceiling, at)
+        rest = {name: value for name, value in named.items() if name not in ("ceiling", "at")}
+        return {"ceiling": bandwidth.ceiling_of(ceiling, at, record.devices), **rest}
 
     def downloads(self, experiment: str | None = None) -> Markup:
         """Show where the complete record can be had."""

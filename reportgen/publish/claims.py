@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import jinja2
 from markupsafe import Markup
 
 from reportgen.errors import InputError
@@ -14,12 +13,12 @@ from reportgen.publish import lookup
 from reportgen.publish.claim_words import ClaimWords
 from reportgen.publish.imagined import NUMBER
 from reportgen.publish.library import Library, root_of
-from reportgen.publish.markdown import Claim, SourcePage
+from reportgen.publish.markdown import PAGE_FAULTS, Claim, SourcePage
 from reportgen.publish.problems import Problem
 from reportgen.publish.templates import sandbox
 from reportgen.publish.view import RecordView
 
-FAULTS = (InputError, jinja2.TemplateError, TypeError, ValueError, ArithmeticError, LookupError, RecursionError)
+FAULTS = (InputError, *PAGE_FAULTS)
 
 
 @dataclass(frozen=True)

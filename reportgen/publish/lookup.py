@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,6 +29,7 @@ CONTROL = "control"
 INCUMBENT = "incumbent"
 DEVICE = "device"
 MODEL_MARK = " @ "
+LONGEST_ANCHOR = 120
 
 
 def arm_named(plan: Plan, name: str) -> Arm:
@@ -203,6 +205,14 @@ def noise_of(record: RecordView, piece: str) -> NoiseResult | None:
 def slug(text: str) -> str:
     """Make a name usable in an address: letters, digits, ``_`` and single hyphens."""
     return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-") or "x"
+
+
+def chart_anchor(kind: str, *parts: str) -> str:
+    """Name a chart on a page, and its files; of very many parts the last are told apart by a hash."""
+    named = "-".join(["c", kind, *(slug(part) for part in parts if part)])
+    if len(named) <= LONGEST_ANCHOR:
+        return named
+    return f"{named[:LONGEST_ANCHOR]}-{hashlib.sha256(named.encode()).hexdigest()[:8]}"
 
 
 def comparison_anchor(comparison: ComparisonResult) -> str:

@@ -17,9 +17,9 @@ from markupsafe import escape
 
 from reportgen.project import Project
 from reportgen.publish.library import root_of
-from reportgen.publish.lint import BLANK
 from reportgen.publish.manual import INDEX, ManualPage, reader
 from reportgen.publish.numerals import measured
+from reportgen.publish.page_text import BLANK
 from reportgen.publish.problems import Problem
 
 MARKER = re.compile(r"<!--\s*(file|not run|figures):\s*(.*?)\s*-->", re.DOTALL)

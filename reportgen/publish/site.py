@@ -52,12 +52,13 @@ def make_site(project: Project, cache: Cache) -> Site:
     pages = dict(maker.pages)
     assets = static_files([*reversed(folders), project.site])
     figures = {f"figures/{name}.svg": svg.standalone(drawn).encode() for name, drawn in gathered.drawer.drawn.items()}
+    figures |= {f"figures/{name}.csv": numbers for name, numbers in gathered.drawer.numbers.items()}
     files: dict[str, bytes | Path] = {**assets, **figures, **manual.files, **gathered.files, **pages}
     files.update(described(gathered.library))
     problems = [*gathered.problems, *maker.problems]
     written = {page.front.address: page for page in sources} | {page.address: page for page in manual.pages.values()}
     problems += links.check(pages, set(files), written)
-    return Site(files, len(pages), tuple(sorted(problems)))
+    return Site(files, len(pages), tuple(sorted(dict.fromkeys(problems))))
 
 
 def static_files(folders: list[Path]) -> dict[str, Path]:

@@ -246,6 +246,17 @@ def rate(bytes_per_s: float) -> str:
     return f"{bytes_per_s:.0f} B/s"
 
 
+def brief(value: float, units: Sequence[tuple[float, str]]) -> str:
+    """Say a round figure in the largest of the units (factor and name, largest first) that it reaches: ``10 MB``."""
+    factor, name = next((unit for unit in units if value >= unit[0]), units[-1])
+    return f"{value / factor:g}\N{NO-BREAK SPACE}{name}"
+
+
+def range_of(low: str, high: str) -> str:
+    """Say two ends, or the one where they read alike."""
+    return low if low == high else f"{low} to {high}"
+
+
 def plural(value: int, noun: str) -> str:
     """Say a count with its noun: ``1 device``, ``2 devices``."""
     ending = "" if value == 1 else "s"
