@@ -23,7 +23,11 @@ LEAD = (
 def command_line() -> str:
     """Make the page of the commands."""
     group: TyperGroup = typer.main.get_command(app)  # type: ignore[assignment]
-    return page("The command line", LEAD, [_command(name, one) for name, one in group.commands.items()])
+    return page(
+        "The command line",
+        LEAD,
+        ["<!-- figures: what `--help` says -->", *[_command(name, one) for name, one in group.commands.items()]],
+    )
 
 
 def _command(name: str, command: Any) -> str:

@@ -19,11 +19,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 from reportgen.model import experiment as model
 from reportgen.model.building import Command as Program
 from reportgen.model.building import Compile
+from reportgen.model.protocol import Protocol
 from reportgen.model.service import Service
 from reportgen.project import Settings, SiteSettings
 from tests.documentation.blocks import DOCS, ROOT, Block, blocks, commands, pages
@@ -34,7 +35,7 @@ LANGUAGES = {"console", "sh", "python", "toml", "yaml", "json", "csv", "c", "cpp
 NEVER_RUN = {"cpp", "swift", "cuda"}  # what they are needs what is not here: each says so
 KINDS = {
     "gate": list[model.Gate], "harness": list[model.Harness], "arm": list[model.Arm], "fixture": list[model.ExtraFixture],
-    "comparison": list[model.Comparison], "service": list[Service], "protocol": model.Protocol, "compile": Compile,
+    "comparison": list[model.Comparison], "service": list[Service], "protocol": Protocol, "compile": Compile,
     "command": Program, "site": SiteSettings, "axes": dict[str, list[str | int | float | bool]],
 }  # fmt: skip
 SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
