@@ -13,10 +13,12 @@ from reportgen.publish import (
     counters,
     croissant,
     derivations,
+    fixtures_page,
     gate_tables,
     history,
     lookup,
     record_facts,
+    record_figures,
     record_files,
     study_charts,
     study_figures,
@@ -58,6 +60,7 @@ def build(
     outcome = [build(record, piece, "") for build in (tables.answer, tables.changes, tables.holm) for piece in slices]
     left_out = [derivations.left_out(record, piece) for piece in slices]
     positions = [derivations.positions(record, piece) for piece in slices]
+    place = (library, root_of(record.address))
     return RecordPage(
         frame=frame,
         question=record.plan.experiment.question,
@@ -68,20 +71,21 @@ def build(
         checks=tables.checks(record),
         outcome=tuple(table for table in (*outcome, *_gates(slices, record)) if table.rows),
         claims=claim_tables.claims_of(record, claims),
-        figures=_figures(record, library),
+        figures=tuple(figures("processes", record, slices, None, place)),
         derivations=tuple(
             table
             for piece in slices
             for table in (
                 derivations.comparisons(record, piece),
                 derivations.noise(record, piece),
-                derivations.cells(record, piece),
                 tables.times(record, piece, ""),
             )
             if table.rows
         ),
         formulas=derivations.FORMULAS,
-        processes=tuple(derivations.processes(record, piece) for piece in slices),
+        fixtures=Link(fixtures_page.TITLE, lookup.FIXTURES),
+        position_figures=tuple(record_figures.positions(record, slices, place)) if record.result.positions else (),
+        timelines=tuple(record_figures.timelines(record, slices, place)),
         positions=tuple(table for table in positions if table.rows),
         left_out=tuple(table for table in left_out if table.rows),
         left_out_words=_left_out_words(record),
@@ -147,11 +151,6 @@ def _arms(record: RecordView) -> Table:
     )
     columns = ("role", "idea", "repeats, or is judged against", "symbol", "SHA-256 of the code")
     return Table(caption="Arms", stub="Arm", columns=tuple(Column(name) for name in columns), rows=rows)
-
-
-def _figures(record: RecordView, library: Library) -> tuple[Figure, ...]:
-    place = (library, root_of(record.address))
-    return tuple(figures("processes", record, lookup.slices(record), None, place))
 
 
 def _left_out_words(record: RecordView) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from reportgen.errors import InputError
 from reportgen.project import Project
-from reportgen.publish import attempt_page, links, manual_page, record_page, svg
+from reportgen.publish import attempt_page, fixtures_page, links, manual_page, record_page, svg
 from reportgen.publish.cache import Cache
 from reportgen.publish.claims import Judged
 from reportgen.publish.context import Link, NotFoundPage
@@ -125,6 +125,9 @@ class _Maker:
             leads = None if report is None else Link(report.front.title, frame.root + report.front.address)
             page = record_page.build(record, frame, leads, self._library, self._claims)
             self._add(record.address, "record.html", page, record.name)
+            subject = fixtures_page.subject(record)
+            fixtures = fixtures_page.build(record, self._framer.frame(subject), self._library)
+            self._add(subject.address, "fixtures.html", fixtures, record.name)
 
     def add_attempts(self) -> None:
         """Add the page of each attempt, and the ledger of all."""

@@ -1,0 +1,39 @@
+"""The page of a record's fixtures: every ratio by fixture with its derivation, and the process values, beneath the record's page."""
+
+from __future__ import annotations
+
+from reportgen.publish import derivations, lookup, wording
+from reportgen.publish.context import FixturesPage, Frame, Link
+from reportgen.publish.figures import figures
+from reportgen.publish.frames import Subject
+from reportgen.publish.library import Library, root_of
+from reportgen.publish.view import RecordView
+
+TITLE = "Every fixture and every process"
+
+
+def subject(record: RecordView) -> Subject:
+    """Say what the page is."""
+    return Subject(
+        address=record.address + lookup.FIXTURES,
+        title=f"Fixtures of {record.name}",
+        summary=f"{record.title}: ratios by fixture with their intervals, and process by process.",
+        kind="fixtures",
+        date=record.date,
+        source=f"runs/{record.experiment}",
+        banner=wording.SIMULATED if record.simulated else "",
+    )
+
+
+def build(record: RecordView, frame: Frame, library: Library) -> FixturesPage:
+    """Build the page's context."""
+    slices = lookup.slices(record)
+    place = (library, root_of(record.address + lookup.FIXTURES))
+    cells = (derivations.cells(record, piece) for piece in slices)
+    return FixturesPage(
+        frame=frame,
+        record=Link(record.name, place[1] + record.address),
+        figures=tuple(figures("fixtures", record, slices, None, place)),
+        cells=tuple(table for table in cells if table.rows),
+        processes=tuple(derivations.processes(record, piece) for piece in slices),
+    )
