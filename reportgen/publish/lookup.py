@@ -203,6 +203,14 @@ def noise_of(record: RecordView, piece: str) -> NoiseResult | None:
     return known[0] if known else None
 
 
+def farthest_null(record: RecordView, piece: str) -> NoiseResult | None:
+    """Return the null arm of a slice whose interval ends farthest from no change: the one that sets the noise floor."""
+    valid = [
+        line for line in record.result.noise if line.slice == piece and line.low is not None and line.high is not None
+    ]
+    return max(valid, key=lambda line: max(abs((line.low or 1) - 1), abs((line.high or 1) - 1)), default=None)
+
+
 def slug(text: str) -> str:
     """Make a name usable in an address: letters, digits, ``_`` and single hyphens."""
     return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-") or "x"
