@@ -72,16 +72,7 @@ def build(
         outcome=tuple(table for table in (*outcome, *_gates(slices, record)) if table.rows),
         claims=claim_tables.claims_of(record, claims),
         figures=tuple(figures("processes", record, slices, None, place)),
-        derivations=tuple(
-            table
-            for piece in slices
-            for table in (
-                derivations.comparisons(record, piece),
-                derivations.noise(record, piece),
-                tables.times(record, piece, ""),
-            )
-            if table.rows
-        ),
+        derivations=_derivations(record, slices),
         formulas=derivations.FORMULAS,
         fixtures=Link(fixtures_page.TITLE, lookup.FIXTURES),
         position_figures=tuple(record_figures.positions(record, slices, place)) if record.result.positions else (),
@@ -103,6 +94,14 @@ def build(
         study_formulas=study_formulas.FORMULAS,
         counters=counter_tables.of_record(record),
     )
+
+
+def _derivations(record: RecordView, slices: list[Slice]) -> tuple[Table, ...]:
+    found = (
+        (derivations.comparisons(record, piece), derivations.noise(record, piece), tables.times(record, piece, ""))
+        for piece in slices
+    )
+    return tuple(table for of_slice in found for table in of_slice if table.rows)
 
 
 def _gates(slices: list[Slice], record: RecordView) -> list[Table]:
