@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from reportgen.publish import derivations, lookup, wording
+from reportgen.publish import derivations, lookup, record_page
 from reportgen.publish.context import FixturesPage, Frame, Link
 from reportgen.publish.figures import figures
 from reportgen.publish.frames import Subject
 from reportgen.publish.library import Library, root_of
+from reportgen.publish.markdown import SourcePage
 from reportgen.publish.view import RecordView
 
-TITLE = "Every fixture and every process"
 
-
-def subject(record: RecordView) -> Subject:
-    """Say what the page is."""
+def subject(record: RecordView, report: SourcePage | None = None) -> Subject:
+    """Say what the page is; it stands below the record's."""
+    above = record_page.subject(record, report)
     return Subject(
         address=record.address + lookup.FIXTURES,
         title=f"Fixtures of {record.name}",
@@ -21,7 +21,8 @@ def subject(record: RecordView) -> Subject:
         kind="fixtures",
         date=record.date,
         source=f"runs/{record.experiment}",
-        banner=wording.SIMULATED if record.simulated else "",
+        banner=above.banner,
+        above=(*above.above, (above.title, above.address)),
     )
 
 

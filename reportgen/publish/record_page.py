@@ -13,7 +13,6 @@ from reportgen.publish import (
     counters,
     croissant,
     derivations,
-    fixtures_page,
     gate_tables,
     history,
     lookup,
@@ -32,15 +31,19 @@ from reportgen.publish.attempt_tables import groups, hashes, readings, status_ce
 from reportgen.publish.claims import Judged
 from reportgen.publish.context import Column, Figure, Frame, Link, RecordPage, Row, Table
 from reportgen.publish.figures import figures
-from reportgen.publish.frames import Subject
+from reportgen.publish.frames import CATALOGUE, Subject
 from reportgen.publish.library import Library, root_of
+from reportgen.publish.markdown import SourcePage
 from reportgen.publish.replications import replications
 from reportgen.publish.tables import code, figure, word
 from reportgen.publish.view import RecordView
 
+FIXTURES = "Every fixture and every process"
 
-def subject(record: RecordView) -> Subject:
-    """Say what the page is."""
+
+def subject(record: RecordView, report: SourcePage | None = None) -> Subject:
+    """Say what the page is; it stands below the ``report`` that speaks of it, or else below the catalogue."""
+    above = ("Data", CATALOGUE) if report is None else (report.front.title, report.front.address)
     return Subject(
         address=record.address,
         title=f"Record {record.name}",
@@ -49,6 +52,7 @@ def subject(record: RecordView) -> Subject:
         date=record.date,
         source=f"runs/{record.experiment}",
         banner=wording.SIMULATED if record.simulated else "",
+        above=(above,),
     )
 
 
@@ -74,7 +78,7 @@ def build(
         figures=tuple(figures("processes", record, slices, None, place)),
         derivations=_derivations(record, slices),
         formulas=derivations.FORMULAS,
-        fixtures=Link(fixtures_page.TITLE, lookup.FIXTURES),
+        fixtures=Link(FIXTURES, lookup.FIXTURES),
         position_figures=tuple(record_figures.positions(record, slices, place)) if record.result.positions else (),
         timelines=tuple(record_figures.timelines(record, slices, place)),
         positions=tuple(table for table in positions if table.rows),
