@@ -13,6 +13,7 @@ from reportgen.project import Project
 from reportgen.publish import (
     announcing,
     attempt_page,
+    fixtures_page,
     glossary,
     links,
     listing,
@@ -174,10 +175,16 @@ class _Maker:
             claims = [claim for claim in self._claims if record.name in claim.records]
             parts = (frame, leads, claims)
             self._once(record.address, parts, make=partial(self._add_record, record, *parts))
+            fixtures = self._framer.frame(fixtures_page.subject(record, report))
+            self._once(("fixtures", record.address), (fixtures,), make=partial(self._add_fixtures, record, fixtures))
 
     def _add_record(self, record: RecordView, frame: Frame, leads: Link | None, claims: list[Judged]) -> None:
         page = record_page.build(record, frame, leads, self._library, claims)
         self._add(record.address, "record.html", page, record.name, listing.of_record(record))
+
+    def _add_fixtures(self, record: RecordView, frame: Frame) -> None:
+        page = fixtures_page.build(record, frame, self._library)
+        self._add(fixtures_page.subject(record, None).address, "fixtures.html", page, record.name)
 
     def add_attempts(self, sources: list[SourcePage]) -> None:
         """Add the page of each attempt, and the ledger of all."""
