@@ -95,9 +95,9 @@ def _numbers(found: Sequence[ComparisonResult], page: str) -> Table:
         for one in found
     )
     columns = (
-        Column("estimate", figure=True),
-        Column("headline", figure=True),
-        Column("interval", figure=True),
+        Column("estimate", figure=True, sense=wording.LESS_TIME),
+        Column("headline", figure=True, sense=wording.LESS_TIME),
+        Column("interval", figure=True, sense=wording.LESS_TIME),
         Column("verdict"),
     )
     caption = f"The same numbers, against {found[0].baseline}, {wording.slice_name(found[0].slice)}"

@@ -18,7 +18,7 @@ from reportgen.model.experiment import Experiment
 from reportgen.model.record import Kind
 from reportgen.model.result import Result
 from reportgen.project import Project, experiment_folders, read_experiment
-from reportgen.publish import chart_files, counter_tables, downloads, drawing, lookup, reading
+from reportgen.publish import chart_files, counter_tables, downloads, drawing, lookup, preview, reading
 from reportgen.publish.cache import Cache, digest
 from reportgen.publish.drawing import AnyChart
 from reportgen.publish.library import Library
@@ -75,6 +75,11 @@ class Gathered:
         self.library = Library(
             views, rest, self._experiments(project), self.drawer, self.alone, project.site, project.settings
         )
+
+    def preview(self, shown: preview.Picture) -> bytes:
+        """Return the picture of a link preview, drawn where no build drew it before."""
+        key = digest([self._code, msgspec.json.encode(shown)])
+        return self._cache.data("previews", key, lambda: preview.draw(shown))
 
     def _sound(self, project: Project) -> list[Attempt]:
         """Take the attempts that can be read whole; each of the others is a problem, and stops none."""

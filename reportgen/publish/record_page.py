@@ -30,15 +30,17 @@ from reportgen.publish.attempt_tables import groups, hashes, readings, status_ce
 from reportgen.publish.claims import Judged
 from reportgen.publish.context import Column, Figure, Frame, Link, RecordPage, Row, Table
 from reportgen.publish.figures import figures
-from reportgen.publish.frames import Subject
+from reportgen.publish.frames import CATALOGUE, Subject
 from reportgen.publish.library import Library, root_of
+from reportgen.publish.markdown import SourcePage
 from reportgen.publish.replications import replications
 from reportgen.publish.tables import code, figure, word
 from reportgen.publish.view import RecordView
 
 
-def subject(record: RecordView) -> Subject:
-    """Say what the page is."""
+def subject(record: RecordView, report: SourcePage | None = None) -> Subject:
+    """Say what the page is; it stands below the ``report`` that speaks of it, or else below the catalogue."""
+    above = ("Data", CATALOGUE) if report is None else (report.front.title, report.front.address)
     return Subject(
         address=record.address,
         title=f"Record {record.name}",
@@ -47,6 +49,7 @@ def subject(record: RecordView) -> Subject:
         date=record.date,
         source=f"runs/{record.experiment}",
         banner=wording.SIMULATED if record.simulated else "",
+        above=(above,),
     )
 
 

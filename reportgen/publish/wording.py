@@ -15,6 +15,9 @@ from reportgen.units import BYTES_PER_KIB, BYTES_PER_MIB, NS_PER_MS, NS_PER_S, N
 
 MINUS = "\N{MINUS SIGN}"
 NOT_COMPUTED = "\N{EN DASH}"
+LESS_TIME = "negative: less time"
+LESS_RATIO = "below 1: less time"
+SAVED = "positive: time saved"
 DIRECTION = "time ratio candidate / baseline; below 1, or a negative percentage, is less time"
 SIMULATED = "Simulated: these times were made up by a program to test the tools. No device was measured."
 SIMULATED_ROWS = "Rows marked SIMULATED were made up by a program to test the tools. No device was measured for them."
