@@ -39,8 +39,8 @@ def pressed(browser: Browser, record: Path) -> tuple[str, list[str], list[list[s
         page.goto(f"{address}{record.relative_to(site).as_posix()}/")
         page.get_by_role("button", name="Check this record in your browser").click()
         page.locator("#checker button:enabled").wait_for()
-        rows = page.locator("#checker tbody tr").all()
-        cells = [row.locator("th, td").all_inner_texts() for row in rows]
+        told = "rows => rows.map(row => [...row.cells].map(cell => cell.innerText))"
+        cells: list[list[str]] = page.eval_on_selector_all("#checker tbody tr", told)
         return page.inner_text("#checker p"), page.locator("#checker li").all_inner_texts(), cells
 
 
