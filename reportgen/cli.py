@@ -84,13 +84,12 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     opened = _open(project)
     lab_commands.check_wanted(fail_on)  # before anything is measured
     if scheduler:
-        _sum_up(_dispatched(opened, name, options, scheduler), json=json)
+        _sum_up(lab_commands.judged(_dispatched(opened, name, options, scheduler), fail_on), json=json)
     share = spread(opened, name, options, tools, lambda line: print(line, file=sys.stderr))
     if isinstance(share, list):
         _sum_up(share, json=json)  # this process measured nothing: a child for each did
     guard = _split(opened, name)  # first: what measures is the child, and this process its watchdog
 
-    from reportgen import machine
     from reportgen.measure.controller import run
     from reportgen.measure.doctor import check_load
 
@@ -101,7 +100,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
             watch.warning(f"{load.sentence} Intervals will be wider; {load.remedy}.")
         outcome = run(opened, name, options, watch, guard)
     if share:
-        share.report(machine.outcome(outcome))
+        share.report(lab_commands.told(outcome, fail_on))
     _finish(outcome, json=json, quiet=share is not None, fail_on=fail_on)
 
 
@@ -338,8 +337,7 @@ def _finish(outcome: RunOutcome, *, json: bool, quiet: bool, fail_on: str) -> No
             show_text(part)
         if outcome.sentence:
             print(f"reportgen: {outcome.sentence}", file=sys.stderr)
-    if fail_on and outcome.path and not outcome.exit_status:
-        lab_commands.check_attempt(outcome.path, fail_on)
+    lab_commands.check_attempt(outcome, fail_on)
     raise typer.Exit(outcome.exit_status)
 
 

@@ -289,8 +289,10 @@ class RecordPage:
     figures: tuple[Figure, ...]
     derivations: tuple[Table, ...]
     formulas: tuple[Fact, ...]
-    processes: tuple[Table, ...]
+    fixtures: Link
     positions: tuple[Table, ...]
+    position_figures: tuple[Figure, ...]
+    timelines: tuple[Figure, ...]
     left_out: tuple[Table, ...]
     left_out_words: str
     telemetry: tuple[Table, ...]
@@ -306,6 +308,17 @@ class RecordPage:
     study_figures: tuple[Figure, ...] = ()
     study_formulas: tuple[Fact, ...] = ()
     counters: tuple[Table, ...] = ()
+
+
+@dataclass(frozen=True)
+class FixturesPage:
+    """The fixtures of a record one by one, and its processes: what is read more rarely than the rest, and longer."""
+
+    frame: Frame
+    record: Link
+    figures: tuple[Figure, ...]
+    cells: tuple[Table, ...]
+    processes: tuple[Table, ...]
 
 
 @dataclass(frozen=True)

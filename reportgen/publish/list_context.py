@@ -9,7 +9,17 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from reportgen.publish.context import AttemptPage, Download, Frame, HomePage, Link, RecordPage, Table, TextPage
+from reportgen.publish.context import (
+    AttemptPage,
+    Download,
+    FixturesPage,
+    Frame,
+    HomePage,
+    Link,
+    RecordPage,
+    Table,
+    TextPage,
+)
 
 
 @dataclass(frozen=True)
@@ -107,6 +117,7 @@ PAGES = {
     "text.html": TextPage,
     "docs.html": DocsPage,
     "record.html": RecordPage,
+    "fixtures.html": FixturesPage,
     "attempt.html": AttemptPage,
     "ledger.html": LedgerPage,
     "catalogue.html": CataloguePage,

@@ -17,6 +17,7 @@ GROUPS = {
     "method": "Method",
     "docs": "Documentation",
     "record": "Records",
+    "fixtures": "Records",
     "attempt": "Attempts",
 }
 LISTS = "Lists"

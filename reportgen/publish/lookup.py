@@ -29,6 +29,7 @@ CONTROL = "control"
 INCUMBENT = "incumbent"
 DEVICE = "device"
 MODEL_MARK = " @ "
+FIXTURES = "fixtures/"  # beneath a record's page
 LONGEST_ANCHOR = 120
 
 
@@ -231,8 +232,13 @@ def comparison_anchor(comparison: ComparisonResult) -> str:
 
 
 def cell_anchor(comparison: ComparisonResult, cell: CellResult) -> str:
-    """Name the place on the record page where a fixture's ratio is derived."""
+    """Name the place on the page of a record's fixtures where a fixture's ratio is derived."""
     return f"{comparison_anchor(comparison)}-{slug(cell.fixture)}-{slug(cell.device)}"
+
+
+def cell_place(comparison: ComparisonResult, cell: CellResult) -> str:
+    """Lead from the record's page to where a fixture's ratio is derived: on the page of its fixtures."""
+    return f"{FIXTURES}#{cell_anchor(comparison, cell)}"
 
 
 def times_of(record: RecordView, arm: str, at: Mapping[str, Any], device: str | None = None) -> list[ArmTime]:

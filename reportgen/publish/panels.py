@@ -18,7 +18,6 @@ AXIS = 24
 FOOT = 22
 APART = 5  # pixels between the series at one place, so that no interval hides another
 TICK = 34  # the least room for a figure of the horizontal axis
-SIDEWAYS = 8.0  # places further apart than this stand on a logarithmic scale
 
 
 class Point(msgspec.Struct, frozen=True, array_like=True):
@@ -49,7 +48,7 @@ class Panel(msgspec.Struct, frozen=True):
 
 
 class PanelsChart(msgspec.Struct, frozen=True, tag=True):
-    """Panels on one scale. ``axis`` names what runs along each, ``said`` what the bands are."""
+    """Panels on one scale. ``axis`` names what runs along each, ``said`` what the bands are; ``logarithmic`` sets places by their ratios."""
 
     anchor: str
     title: str
@@ -57,6 +56,7 @@ class PanelsChart(msgspec.Struct, frozen=True, tag=True):
     panels: list[Panel]
     axis: str
     said: str
+    logarithmic: bool = False
 
 
 def draw(chart: PanelsChart) -> str:
@@ -100,7 +100,7 @@ def _along(chart: PanelsChart, frame: _Frame) -> scales.Linear | scales.Logarith
     places = [point.at for panel in chart.panels for series in panel.series for point in series.points]
     low, high = min(places), max(places)
     inset = 10
-    if low > 0 and high / low > SIDEWAYS:
+    if chart.logarithmic:
         return scales.Logarithmic(low, high, frame.left + inset, frame.right - inset)
     return scales.Linear(low, high if high > low else low + 1, frame.left + inset, frame.right - inset)
 

@@ -59,7 +59,7 @@ def table(record: RecordView, piece: Slice, page: str, ceiling: Ceiling | None =
 
 
 def _cells(one: ComparisonResult, cell: CellResult, page: str) -> tuple[Cell, ...]:
-    href = f"{page}#{lookup.cell_anchor(one, cell)}"
+    href = page + lookup.cell_place(one, cell)
     said = f"{wording.number(cell.interval.low)} to {wording.number(cell.interval.high)}"
     return (
         figure(wording.time(cell.candidate_ns), cell.candidate_ns, href=href),

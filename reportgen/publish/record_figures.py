@@ -83,9 +83,7 @@ def _sweep_table(record: RecordView, slices: Sequence[Slice], asked: tuple[str, 
                         (
                             code(wording.slice_name(piece.name)),
                             figure(wording.plain_number(values[cell.fixture]), values[cell.fixture]),
-                            figure(
-                                wording.change(cell.ratio), cell.ratio, href=f"{page}#{lookup.cell_anchor(one, cell)}"
-                            ),
+                            figure(wording.change(cell.ratio), cell.ratio, href=page + lookup.cell_place(one, cell)),
                             figure(wording.interval(low, high), f"{low!r} {high!r}"),
                         ),
                         first=not first,

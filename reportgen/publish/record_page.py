@@ -17,6 +17,7 @@ from reportgen.publish import (
     history,
     lookup,
     record_facts,
+    record_figures,
     record_files,
     study_charts,
     study_figures,
@@ -36,6 +37,8 @@ from reportgen.publish.markdown import SourcePage
 from reportgen.publish.replications import replications
 from reportgen.publish.tables import code, figure, word
 from reportgen.publish.view import RecordView
+
+FIXTURES = "Every fixture and every process"
 
 
 def subject(record: RecordView, report: SourcePage | None = None) -> Subject:
@@ -61,6 +64,7 @@ def build(
     outcome = [build(record, piece, "") for build in (tables.answer, tables.changes, tables.holm) for piece in slices]
     left_out = [derivations.left_out(record, piece) for piece in slices]
     positions = [derivations.positions(record, piece) for piece in slices]
+    place = (library, root_of(record.address))
     return RecordPage(
         frame=frame,
         question=record.plan.experiment.question,
@@ -71,20 +75,12 @@ def build(
         checks=tables.checks(record),
         outcome=tuple(table for table in (*outcome, *_gates(slices, record)) if table.rows),
         claims=claim_tables.claims_of(record, claims),
-        figures=_figures(record, library),
-        derivations=tuple(
-            table
-            for piece in slices
-            for table in (
-                derivations.comparisons(record, piece),
-                derivations.noise(record, piece),
-                derivations.cells(record, piece),
-                tables.times(record, piece, ""),
-            )
-            if table.rows
-        ),
+        figures=tuple(figures("processes", record, slices, None, place)),
+        derivations=_derivations(record, slices),
         formulas=derivations.FORMULAS,
-        processes=tuple(derivations.processes(record, piece) for piece in slices),
+        fixtures=Link(FIXTURES, lookup.FIXTURES),
+        position_figures=tuple(record_figures.positions(record, slices, place)) if record.result.positions else (),
+        timelines=tuple(record_figures.timelines(record, slices, place)),
         positions=tuple(table for table in positions if table.rows),
         left_out=tuple(table for table in left_out if table.rows),
         left_out_words=_left_out_words(record),
@@ -102,6 +98,14 @@ def build(
         study_formulas=study_formulas.FORMULAS,
         counters=counter_tables.of_record(record),
     )
+
+
+def _derivations(record: RecordView, slices: list[Slice]) -> tuple[Table, ...]:
+    found = (
+        (derivations.comparisons(record, piece), derivations.noise(record, piece), tables.times(record, piece, ""))
+        for piece in slices
+    )
+    return tuple(table for of_slice in found for table in of_slice if table.rows)
 
 
 def _gates(slices: list[Slice], record: RecordView) -> list[Table]:
@@ -150,11 +154,6 @@ def _arms(record: RecordView) -> Table:
     )
     columns = ("role", "idea", "repeats, or is judged against", "symbol", "SHA-256 of the code")
     return Table(caption="Arms", stub="Arm", columns=tuple(Column(name) for name in columns), rows=rows)
-
-
-def _figures(record: RecordView, library: Library) -> tuple[Figure, ...]:
-    place = (library, root_of(record.address))
-    return tuple(figures("processes", record, lookup.slices(record), None, place))
 
 
 def _left_out_words(record: RecordView) -> str:

@@ -12,6 +12,7 @@ from reportgen.project import Project
 from reportgen.publish import (
     announcing,
     attempt_page,
+    fixtures_page,
     glossary,
     links,
     listing,
@@ -37,6 +38,7 @@ from reportgen.publish.problems import Problem
 from reportgen.publish.templates import Theme
 from reportgen.publish.text_page import default_home, render
 from reportgen.publish.theme_folders import theme_folders
+from reportgen.publish.view import RecordView
 
 STATIC = "static"
 REPORTS = ("report", "finding", "gate", "sweep")
@@ -149,6 +151,12 @@ class _Maker:
             leads = None if report is None else Link(report.front.title, frame.root + report.front.address)
             page = record_page.build(record, frame, leads, self._library, self._claims)
             self._add(record.address, "record.html", page, record.name, listing.of_record(record))
+            self._add_fixtures(record, report)
+
+    def _add_fixtures(self, record: RecordView, report: SourcePage | None) -> None:
+        subject = fixtures_page.subject(record, report)
+        page = fixtures_page.build(record, self._framer.frame(subject), self._library)
+        self._add(subject.address, "fixtures.html", page, record.name)
 
     def add_attempts(self, sources: list[SourcePage]) -> None:
         """Add the page of each attempt, and the ledger of all."""

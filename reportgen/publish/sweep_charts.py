@@ -12,6 +12,7 @@ from reportgen.publish.panels import Panel, PanelsChart, Point, Series
 from reportgen.publish.view import RecordView
 
 SHAPES = ("dot", "square", "triangle", "diamond")
+SIDEWAYS = 8.0  # values further apart than this stand on a logarithmic scale
 LABEL = 27  # characters for which a panel has room
 PASSES = {1: ("dot", "first pass", "equivalent"), 2: ("square", "its mirror", "slower")}
 
@@ -60,6 +61,7 @@ def sweep(record: RecordView, slices: Sequence[Slice], axis: str, baseline: str,
         said += [_said(one, values, axis) for one in found]
     if not panels:
         raise InputError(f"{record.name} compares none of {wording.names(list(arms))} with {baseline!r} there")
+    swept = [point.at for panel in panels for series in panel.series for point in series.points]
     return PanelsChart(
         anchor=lookup.chart_anchor("sweep", record.name, axis, baseline, *arms, *(one.name for one in slices)),
         title=f"Change in time against {baseline} along {axis}",
@@ -67,6 +69,7 @@ def sweep(record: RecordView, slices: Sequence[Slice], axis: str, baseline: str,
         panels=panels,
         axis=axis,
         said="shaded: cell floor",
+        logarithmic=min(swept) > 0 and max(swept) / min(swept) > SIDEWAYS,
     )
 
 

@@ -249,7 +249,7 @@ def fixtures(record: RecordView, piece: Slice, page: str) -> Table:
     rows = []
     for comparison in lookup.judged(record, piece.name, JUDGED):
         for place, cell in enumerate(comparison.cells):
-            href = f"{page}#{lookup.cell_anchor(comparison, cell)}"
+            href = page + lookup.cell_place(comparison, cell)
             ends = f"{cell.interval.low!r} {cell.interval.high!r}"
             cells = (
                 word(families.against(comparison)),
