@@ -17,7 +17,7 @@ from reportgen.publish.build import build
 from reportgen.publish.frames import Framer, Subject, root_path
 from reportgen.publish.links import target_of
 from reportgen.publish.search import Indexed, Passage, index, words_of
-from reportgen.publish.serve import serving
+from reportgen.publish.server import serving
 from tests.publish.conftest import Built
 from tests.publish.page_kinds import pages_of
 from tests.publish.site_lab import HOME, make_lab
