@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from reportgen import lab_commands
+from reportgen import lab_commands, site_commands
 from reportgen import options as opt
 from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, ReportgenError
 from reportgen.printing import console, exit_with, print_json, show_text
@@ -193,6 +193,10 @@ def show(
 
 app.command("import")(lab_commands.import_files)
 app.command("init")(lab_commands.init)
+app.command("build")(site_commands.build)
+app.command("check")(site_commands.check)
+app.command("serve")(site_commands.serve)
+app.command("publish")(site_commands.publish)
 
 
 @app.command()
@@ -207,51 +211,6 @@ def diff(before: str, after: str, *, project: opt.ProjectDir = Here, json: opt.J
     runs = _open(project).runs
     found = difference(side_of(runs, before), side_of(runs, after))
     print_json(msgspec.to_builtins(found)) if json else show_text(terminal.difference(found))
-
-
-@app.command()
-def build(
-    *,
-    out: opt.Out = None,
-    strict: opt.Strict = False,
-    address: opt.Address = "",
-    project: opt.ProjectDir = Here,
-    json: opt.Json = False,
-) -> None:
-    """Build the static site out of runs/, site/ and templates/."""
-    from reportgen import machine, terminal
-    from reportgen.project import at_address
-    from reportgen.publish.build import build
-
-    opened = _open(project)
-    if address:
-        opened = at_address(opened, address)
-    report = build(opened, out or opened.root / "public", strict=strict)
-    print_json(machine.build(report)) if json else show_text(terminal.build(report))
-    raise typer.Exit(EXIT_FINDING if report.failed else 0)
-
-
-@app.command()
-def check(*, project: opt.ProjectDir = Here, json: opt.Json = False) -> None:
-    """Check pages, bindings and links without writing the site."""
-    from reportgen import machine, terminal
-    from reportgen.publish.check import check
-
-    report = check(_open(project))
-    print_json(machine.build(report)) if json else show_text(terminal.build(report))
-    raise typer.Exit(EXIT_FINDING if report.failed else 0)
-
-
-@app.command()
-def serve(
-    *,
-    port: opt.Port = 8000,
-    project: opt.ProjectDir = Here,
-) -> None:
-    """Serve the site on loopback and rebuild it when a file changes."""
-    from reportgen.publish.serve import serve
-
-    serve(_open(project), port, show_text)
 
 
 @app.command()

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser
 
 from reportgen.archive import layout
 from reportgen.archive.sums import sums_of
-from reportgen.publish.serve import serving
+from reportgen.publish.server import serving
 from reportgen.publish.verification import verify_path
 from tests.publish.conftest import Built
 
