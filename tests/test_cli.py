@@ -145,6 +145,23 @@ def test_an_excluded_attempt_speaks_no_more(lab: Path, measured_lab: Path) -> No
     assert "no scored attempt" in shown.stderr
 
 
+def test_an_erratum_stands_beside_an_attempt_that_counts_as_before(lab: Path, measured_lab: Path) -> None:
+    """The sealed folder stays as it was; an empty text, and an attempt that is open, are refused."""
+    shutil.copytree(measured_lab / "runs", lab / "runs")
+    (attempt,) = json.loads(reportgen(lab, "attempts", "--json").stdout)
+    noted = reportgen(lab, "erratum", attempt["id"], "--text", "the title names\nthe wrong shape")
+    assert (0, f"{attempt['id']} has an erratum: the title names the wrong shape\n") == (
+        noted.returncode, noted.stdout.replace("\n", " ").strip() + "\n",
+    )  # fmt: skip
+    (notes,) = (lab / "runs").rglob("*.notes.jsonl")
+    assert {"kind": "erratum", "text": "the title names the wrong shape"}.items() <= json.loads(
+        notes.read_text("utf-8")
+    ).items()
+    assert [attempt] == json.loads(reportgen(lab, "attempts", "--json").stdout)
+    empty = reportgen(lab, "erratum", attempt["id"], "--text", " ")
+    assert (2, True) == (empty.returncode, "a note needs a text" in empty.stderr)
+
+
 def test_an_interrupted_run_says_how_to_go_on_and_does(lab: Path) -> None:
     """Ctrl-C ends with 130 and names the attempt; --resume completes it to a scored one."""
     process = subprocess.Popen(
