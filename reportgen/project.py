@@ -30,6 +30,16 @@ class _Versioned(msgspec.Struct):
     schema_version: int
 
 
+class SiteSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Table ``[site]``: ``docs`` is a folder of the lab whose Markdown becomes pages under ``docs/`` of the site; none if empty."""
+
+    docs: str = ""
+
+    def __post_init__(self) -> None:
+        if self.docs.startswith("/") or {"..", "."} & {*self.docs.split("/")}:
+            raise ValueError(f"site.docs {self.docs!r} must be a folder below the lab's")
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``reportgen.toml``: what the lab says of itself on its pages, and the live services that share its devices.
 
@@ -43,6 +53,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     authors: list[str] = []
     data_licence: str = "CC-BY-4.0"
     code_licence: str = "Apache-2.0"
+    site: SiteSettings = SiteSettings()
     services: list[Service] = msgspec.field(name="service", default=[])
 
     def __post_init__(self) -> None:
@@ -83,6 +94,11 @@ class Project:
     def site(self) -> Path:
         """What people write."""
         return self.root / "site"
+
+    @property
+    def docs(self) -> Path | None:
+        """Plain Markdown that becomes pages too, where the settings name a folder for it."""
+        return self.root / self.settings.site.docs if self.settings.site.docs else None
 
     @property
     def guarding(self) -> Path:

@@ -17,8 +17,8 @@ from reportgen.analysis.pairing import DeviceRows
 from reportgen.archive.load import Attempt, load_attempt, sound_attempts
 from reportgen.archive.select import Record, find_shown, records
 from reportgen.errors import InputError
-from reportgen.model.experiment import Mode
 from reportgen.model.plan import Plan
+from reportgen.model.protocol import Mode
 from reportgen.model.record import PEER
 from reportgen.model.result import Result, StageCell
 

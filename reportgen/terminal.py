@@ -16,9 +16,9 @@ from reportgen.archive import layout
 from reportgen.archive.load import load_attempt, scan_attempts
 from reportgen.archive.select import records, standing
 from reportgen.model.difference import Difference
-from reportgen.model.experiment import Mode
 from reportgen.model.null_study import HarnessSummary, ModeSummary, NullStudy
 from reportgen.model.plan import Plan
+from reportgen.model.protocol import Mode
 from reportgen.model.record import TIMES_NOTHING
 from reportgen.model.result import ComparisonResult, GateOutcome, Promotion, Result, Verdict
 from reportgen.publish import context, difference_tables, wording

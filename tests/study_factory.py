@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from reportgen.model.experiment import Arm, Experiment, Harness, Mode, Protocol, Role
+from reportgen.model.experiment import Arm, Experiment, Harness, Role
 from reportgen.model.plan import Plan
+from reportgen.model.protocol import Mode, Protocol
 from reportgen.model.record import Repetition
 from tests.factories import make_experiment, make_plan, make_rows
 

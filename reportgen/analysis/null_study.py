@@ -16,9 +16,9 @@ from reportgen.analysis.harness_study import (
 )
 from reportgen.analysis.pairing import DeviceRows
 from reportgen.analysis.power import planted_comparisons, power_summaries
-from reportgen.model.experiment import Mode
 from reportgen.model.null_study import BarPart, KernelBias, ModeSummary, NullComparison, NullSeries, NullStudy
 from reportgen.model.plan import Plan
+from reportgen.model.protocol import Mode
 
 
 def null_study(plan: Plan, rows: Sequence[DeviceRows]) -> NullStudy | None:

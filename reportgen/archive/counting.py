@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from reportgen.model.experiment import Mode
+from reportgen.model.protocol import Mode
 from reportgen.model.record import PEER, SCHEMA_VERSION, Counts, Repetition, RepetitionFacts
 
 

@@ -22,6 +22,7 @@ from reportgen.measure.ledger import REPLACES, Turn
 from reportgen.measure.opening import digest_of
 from reportgen.measure.ownership import Owned
 from reportgen.measure.peer_cells import peer_cells
+from reportgen.measure.python_code import CODE, archive_code, other_code
 from reportgen.measure.residents import Residents
 from reportgen.measure.series import Book, series_of
 from reportgen.measure.standing import Drawer
@@ -135,6 +136,7 @@ class Campaign:
                     mode=mode,
                 )
             )
+            archive_code(self.journal, self.bench.work, answer.facts)
             told = {"mode": mode, REFUSED: refusal_sentences(answer.facts[REFUSED])} if mode == PEER else {}
             self.journal.event("calibrated", replays=answer.facts["replays"], **told)
             _refuse_change(changed)
@@ -219,7 +221,11 @@ class Campaign:
         if answer.left_alive:
             return f"left {', '.join(map(str, answer.left_alive))} alive, which may have shared the device; ended"
         lacks = missing(job, answer.batches, answer.checks)
-        return lacks or other_inputs(self.bench.described, answer.facts["inputs"])
+        return lacks or other_inputs(self.bench.described, answer.facts["inputs"]) or self._other_code(answer)
+
+    def _other_code(self, answer: Answer) -> str:
+        first = next(one for one in self.repetitions if one.repetition == 0 and one.mode == PROCESS)
+        return other_code(first.facts, answer.facts) if CODE in answer.facts else ""
 
     def _highest_clock(self, answer: Answer) -> float | None:
         earlier = [row for one in self.repetitions for row in one.batches]

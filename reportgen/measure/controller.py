@@ -27,6 +27,7 @@ from reportgen.measure.locking import device_lock
 from reportgen.measure.looking import check as check_looks
 from reportgen.measure.nvidia_tools import Installed
 from reportgen.measure.opening import SELECTOR, Opened, Request, bracket_of, open_attempt, open_header, resume_attempt
+from reportgen.measure.peer_cells import library_settings
 from reportgen.measure.plan_files import EXPERIMENT_PROGRAM
 from reportgen.measure.planning import make_plan
 from reportgen.measure.process import Deadlines
@@ -164,7 +165,7 @@ def _prepare(request: Request, work: Path, runner: Runner, watch: Watch) -> Benc
         work,
         builder.name,
         selector=request.options.device,
-        variables=builder.variables(request.device),
+        variables=builder.variables(request.device) | (library_settings() if plan.python_arms else {}),
         once=options.sanitizer is not None,
     )
     answer = runner.run(bench.reference_job(), "references", work)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,9 +15,9 @@ from reportgen.calls import Arm, Buffer, Fixture, KernelCall, Output, Step
 from reportgen.errors import InputError
 from reportgen.measure.backends.session import PeerRefusedError
 from reportgen.measure.correctness import reference_shape, size_bytes
+from reportgen.measure.faults import REMEDY, guarded, load_module
 
-NEEDED = ("inputs", "outputs", "reference", "kernels", "bytes_and_flops")
-REMEDY = "correct the experiment"
+NEEDED = ("inputs", "outputs", "reference", "bytes_and_flops")
 _MOST_SAID = 300
 
 
@@ -58,19 +54,9 @@ class Description:
 
     def __init__(self, path: Path, *, once: bool = False) -> None:
         self.path, self._once = path, once
-        self._module = self._load()
+        self._module = load_module(path, "reportgen_experiment")
         for name in NEEDED:
-            if not callable(getattr(self._module, name, None)):
-                raise InputError(f"defines no function {name}", where=str(path), remedy=REMEDY)
-
-    def _load(self) -> ModuleType:
-        spec = importlib.util.spec_from_file_location("reportgen_experiment", self.path)
-        if spec is None or spec.loader is None:
-            raise InputError("cannot be loaded as Python", where=str(self.path), remedy=REMEDY)
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module  # compilers of others (torch.compile) look functions up by their module's name
-        self._guarded("import", spec.loader.exec_module, module)
-        return module
+            self._expect_function(name)
 
     def inputs(self, fixture: Fixture) -> dict[str, NDArray[Any]]:
         """Input arrays of a fixture from its seed, contiguous; Philox counts, so they are the same in every process."""
@@ -167,7 +153,8 @@ class Description:
         return {name: np.ascontiguousarray(wanted[name]) for name in outputs}
 
     def kernels(self, arm: Arm, fixture: Fixture, names: Mapping[str, Any]) -> tuple[KernelCall, ...]:
-        """Kernel calls of one operation; every buffer that they name exists."""
+        """Kernel calls of one operation of a compiled arm; every buffer that they name exists."""
+        self._expect_function("kernels", f"arm {arm.name!r} needs")
         buffers = {name: Buffer(name) for name in names}
         calls = self._ask("kernels", arm, fixture, buffers)
         good = isinstance(calls, (list, tuple)) and bool(calls) and all(isinstance(call, KernelCall) for call in calls)
@@ -187,8 +174,7 @@ class Description:
 
     def expect_call(self) -> None:
         """Refuse an experiment that has peers and does not say how to run them (InputError)."""
-        if not callable(getattr(self._module, "call", None)):
-            raise InputError("defines no function call, which peers need", where=str(self.path), remedy=REMEDY)
+        self._expect_function("call", "peers need")
 
     def call(
         self, arm: Arm, fixture: Fixture, buffers: Mapping[str, Any], stream: int, *, stepped: bool = False
@@ -226,6 +212,17 @@ class Description:
             self._expect(alike, "peer_outputs", f"must have {name!r} as outputs() has it, but for the tolerance")
         return {name: stated[name] for name in names}
 
+    def python_outputs(self, arm: Arm, fixture: Fixture, computed: Iterable[str] | None) -> dict[str, Output]:
+        """Name the outputs that an arm in Python writes: none may be left out of what it returns, if it returns any."""
+        outputs = self.written(arm, fixture)
+        names = sorted(outputs) if computed is None else sorted(computed)
+        self._expect(
+            names == sorted(outputs),
+            "outputs",
+            f"declares {sorted(outputs)}, and arm {arm.name!r} returns {names}; it must return all of them, or None",
+        )
+        return outputs
+
     def bytes_and_flops(self, fixture: Fixture) -> tuple[int, int]:
         """Bytes moved and floating-point operations of one operation, as the experiment counts them."""
         counted = self._ask("bytes_and_flops", fixture)
@@ -262,6 +259,11 @@ class Description:
             )
         return dict(declared)
 
+    def _expect_function(self, name: str, who: str = "") -> None:
+        if not callable(getattr(self._module, name, None)):
+            which = f", which {who}" if who else ""
+            raise InputError(f"defines no function {name}{which}", where=str(self.path), remedy=REMEDY)
+
     def _expect(self, good: bool, function: str, rule: str) -> None:  # noqa: FBT001 - an assertion with a sentence
         if not good:
             raise InputError(f"{function}() {rule}", where=str(self.path), remedy=REMEDY)
@@ -276,14 +278,4 @@ class Description:
             raise PeerRefusedError(" ".join(fault.what.split())[:_MOST_SAID], where=fault.where) from fault
 
     def _guarded(self, what: str, function: Any, *args: Any) -> Any:
-        try:
-            return function(*args)
-        except (Exception, SystemExit, KeyboardInterrupt) as fault:
-            raise InputError(
-                f"{what} raised {type(fault).__name__}: {fault}", where=self._line_of(fault), remedy=REMEDY
-            ) from fault
-
-    def _line_of(self, fault: BaseException) -> str:
-        lines = [f.lineno for f in traceback.extract_tb(fault.__traceback__) if Path(f.filename) == self.path]
-        line = fault.lineno if isinstance(fault, SyntaxError) else (lines[-1] if lines else None)
-        return f"{self.path}:{line}" if line else str(self.path)
+        return guarded(self.path, what, function, *args)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from reportgen.model.experiment import Exclusion
+from reportgen.model.protocol import Exclusion
 
 THROTTLED, FOREIGN, SLOW_CLOCK = "throttled", "foreign_process", "clock_share"
 

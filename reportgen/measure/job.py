@@ -13,13 +13,15 @@ REFERENCE, CALIBRATE, REPETITION, SANITIZE, PROFILE = "reference", "calibrate", 
 PROCESS, LAYOUT, PLACEMENT = "process", "layout", "placement"
 MAIN, PEER, REFUSED = "main", "peer", "refused"
 BEFORE, AFTER = "before", "after"
+PYTHON = ".py"
+GRAPH, CALLS = "graph", "calls"
 
 
 @dataclass(frozen=True)
 class JobArm:
     """An arm: how the experiment knows it, the file of its code and the arm that it must equal bit for bit, if any.
 
-    A ceiling or floor is not ``checked``: its work is deleted by design. A floor does not bound the ``calibrated`` length.
+    An arm in Python has its source there, and ``symbol`` is a function in it. A ceiling or floor is not ``checked``: its work is deleted by design. A floor does not bound the ``calibrated`` length.
     """
 
     name: str
@@ -30,6 +32,16 @@ class JobArm:
     equals: str | None = None
     checked: bool = True
     calibrated: bool = True
+
+    @property
+    def in_python(self) -> bool:
+        """Whether the arm is a function in Python, and no compiled code."""
+        return self.file.endswith(PYTHON)
+
+    @property
+    def called(self) -> bool:
+        """Whether a callable makes its launches: that of an arm in Python, or a peer's."""
+        return self.in_python or self.role == PEER
 
     def seen(self) -> Arm:
         """Return the arm as the experiment's functions see it."""
@@ -66,11 +78,11 @@ class Job:
     ``buffer_order`` holds ``[fixture, set, name, padding_bytes]``, ``graph_order`` and ``check_order`` hold
     ``[fixture, arm]``, ``orders`` the arms of each timed fixture for the first pass. ``origin_ns`` is when the attempt began on
     the session's monotonic clock. ``work`` is the folder of references and inputs, outside the record. ``variables`` are
-    environment variables that the backend wants the process to begin with. ``mode`` is a ``model.experiment.Mode``, ``peer`` in processes
+    environment variables that the backend wants the process to begin with. ``mode`` is a ``model.protocol.Mode``, ``peer`` in processes
     that time peers, or the name of the ``harness``, which then times ``orders`` once, without mirror. ``own_pids`` are the attempt's other processes.
     ``checks`` says when outputs are compared. ``turn`` counts the attempt's processes and repetitions so far. ``process_since``
     and ``placement`` are the repetitions with which this process began and for which its layout was drawn.
-    ``once`` makes a graph one execution on one copy of the buffers, whatever the experiment says.
+    ``once`` makes a graph one execution on one copy of the buffers, whatever the experiment says. ``launching`` is a ``model.protocol.Launching``.
     """
 
     kind: str
@@ -103,6 +115,7 @@ class Job:
     process_since: int = 0
     placement: int = 0
     once: bool = False
+    launching: str = GRAPH
 
     @property
     def group(self) -> str:

@@ -27,7 +27,7 @@ from reportgen.measure.job import (
     JobHarness,
 )
 from reportgen.measure.order import Layout, Schedule, draw_layout
-from reportgen.measure.peer_cells import peer_variables
+from reportgen.measure.peer_cells import library_folders, library_settings
 from reportgen.measure.planning import arms_on
 from reportgen.model.experiment import Arm, Harness, Role
 from reportgen.model.plan import Plan, PlanFixture
@@ -122,7 +122,7 @@ class Bench:
     ) -> tuple[Job, Layout]:
         harness = next((one for one in self.plan.experiment.harnesses if one.name == standing.mode), None)
         fixtures = self._fixtures() if frame.cells is None else self._limited(frame.cells)
-        compiled = {arm.name for arm in self.plan.own_arms}
+        own = {arm.name for arm in self.plan.own_arms}
         arms = self._present(harness, frame.cells)
         layout = self._layout(frame.attempt_id, standing, arms, [fixture.name for fixture in fixtures])
         timed = set(self.timed_fixtures())
@@ -134,7 +134,7 @@ class Bench:
             frame.origin_ns,
             fixtures=fixtures,
             arms=self._arms(arms),
-            module_order=[arm for arm in layout.modules if arm in compiled],
+            module_order=[arm for arm in layout.modules if arm in own],
             graph_order=[
                 [name, arm] for name in layout.fixtures for arm in layout.graphs[name] if arm in present[name]
             ],
@@ -191,10 +191,16 @@ class Bench:
             lead_in_replays=protocol.lead_in_replays,
             warm_up_s=protocol.clock_warm_up_s,
             least_batch_ns=round(protocol.least_batch_ms * NS_PER_MS),
-            variables=self.variables | (peer_variables(self.work) if drawn.get("mode") == PEER else {}),
+            variables=self.variables | self._library_variables(drawn.get("mode", PROCESS)),
             once=self.once,
+            launching=protocol.launching.value,
             **drawn,
         )
+
+    def _library_variables(self, mode: str) -> dict[str, str]:
+        """Variables of a process that loads libraries of others: one that times peers, or any where an arm is in Python."""
+        loads = mode == PEER or bool(self.plan.python_arms)
+        return library_settings() | library_folders(self.work) if loads else {}
 
     def _arms(self, names: Sequence[str]) -> list[JobArm]:
         arms = self.plan.experiment.arms

@@ -1,12 +1,13 @@
-"""Implementations of others in the timed process: prepared by the experiment's ``call``, captured like any arm, or refused with a reason."""
+"""Callables in the timed process: peers, prepared by the experiment's ``call``, and arms in Python, prepared by their own function."""
 
 from __future__ import annotations
 
 from reportgen.calls import Output
-from reportgen.errors import WorkerError
+from reportgen.errors import InputError, WorkerError
 from reportgen.measure.backends.session import PeerGraph, PeerRefusedError, PeerSpec, Session
 from reportgen.measure.description import Description, Shapes
-from reportgen.measure.job import CALIBRATE, Job
+from reportgen.measure.job import CALIBRATE, PEER, Job
+from reportgen.measure.python_arms import PythonArms
 from reportgen.measure.references import References
 
 Arrays = dict[str, tuple[tuple[int, ...], str]]
@@ -29,24 +30,48 @@ def peer_spec(
     )
 
 
-def capture_or_refuse(job: Job, session: Session, spec: PeerSpec) -> PeerGraph | str:
-    """Make a peer's graph, or say why the peer cannot run on its fixture.
+def python_spec(
+    job: Job, python: PythonArms, shapes: Shapes, place: tuple[str, str], launches: list[tuple[int, int]]
+) -> PeerSpec:
+    """Say what the graph of an arm in Python replays, as :func:`peer_spec` does for a peer."""
+    fixture, arm = place
+    seen = job.fixture(fixture).seen()
+    return PeerSpec(
+        arm=arm,
+        fixture=fixture,
+        sets=shapes.sets,
+        steps=shapes.steps,
+        launches=tuple(launches),
+        arrays=_arrays(References(job), fixture, shapes),
+        prepare=lambda buffers, stream: python.prepare(arm, seen, buffers, stream, stepped=shapes.steps > 1),
+        what="arm",
+    )
 
-    Only the group's calibrating process may leave a peer out: what was calibrated is measured in every repetition.
+
+def capture_or_refuse(job: Job, session: Session, spec: PeerSpec) -> PeerGraph | str:
+    """Make the graph of a callable, or say why a peer cannot run on its fixture.
+
+    Only the calibrating process of peers may leave one out: what was calibrated is measured in every repetition. An arm of ours is never left out.
 
     Raises
     ------
     WorkerError
-        A peer that was calibrated cannot run now.
+        What was calibrated cannot run now.
     InputError
-        The experiment breaks its own rules (docs/writing-experiments.md).
+        The experiment breaks its own rules (docs/writing-experiments.md), or an arm in Python cannot run.
     """
     try:
         return session.capture_peer(spec)
     except PeerRefusedError as fault:
-        if job.kind == CALIBRATE:
+        if spec.what == PEER and job.kind == CALIBRATE:
             return fault.what
-        raise WorkerError(f"peer {spec.arm!r} cannot run any more: {fault.what}", where=spec.fixture) from fault
+        if spec.what == PEER:
+            raise WorkerError(f"{spec.named} cannot run any more: {fault.what}", where=spec.fixture) from fault
+        raise InputError(
+            f"{spec.named}: {fault.what}",
+            where=spec.fixture,
+            remedy='correct it, or call it: protocol.launching = "calls"',
+        ) from fault
 
 
 def _arrays(files: References, fixture: str, shapes: Shapes) -> Arrays:

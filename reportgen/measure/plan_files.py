@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from reportgen.errors import InputError
 from reportgen.model.experiment import Experiment
-from reportgen.model.plan import PlanFile
+from reportgen.model.plan import PYTHON, PlanFile
 from reportgen.project import ExperimentFolder
 
 EXPERIMENT_PROGRAM = "experiment.py"
@@ -123,7 +123,7 @@ def _within(folder: ExperimentFolder, path: Path, what: str) -> Path:
 
 def _check_includes(folder: ExperimentFolder, sources: set[Path]) -> None:
     """Refuse headers that sources include by name but the plan does not cover: they could change unseen."""
-    for source in sorted(sources):
+    for source in sorted(path for path in sources if path.suffix != PYTHON):
         for name in _QUOTED_INCLUDE.findall(source.read_text(encoding="utf-8", errors="replace")):
             near = [source.parent / name, folder.folder / name, folder.folder.parent / name]
             if name not in OWN_HEADERS and not any(place.resolve() in sources for place in near):

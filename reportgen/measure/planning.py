@@ -18,6 +18,7 @@ from reportgen.measure.harnesses import check_planned
 from reportgen.measure.judged import Arms, judged_comparisons
 from reportgen.measure.order import MOST_REPETITIONS
 from reportgen.measure.plan_files import covered_files, plan_files
+from reportgen.measure.python_planned import check_python
 from reportgen.model.experiment import Arm, AxisValue, Experiment, Role
 from reportgen.model.plan import ORDER_METHOD, SCHEMA_VERSION, Plan, PlanFixture, Slice
 from reportgen.project import ExperimentFolder
@@ -51,6 +52,8 @@ def make_plan(
     _check_name(folder, where)
     check_planned(experiment.harnesses, backend, where)
     arms = resolved_arms(experiment, where, needs_symbols=backend in COMPILING)
+    covered = covered_files(folder, experiment, needs_program=backend not in WITHOUT_PROGRAM)
+    check_python(folder, experiment, arms, backend)
     fixtures = plan_fixtures(folder.name, experiment, where)
     main = arms_by_fixture(arms, fixtures, where)
     peers = peers_by_fixture(arms, fixtures)
@@ -59,7 +62,6 @@ def make_plan(
     comparisons = judged_comparisons(resolved, Arms(arms, fixtures, slices, main, peers), where)
     if max(experiment.protocol.repetitions, experiment.protocol.quick_repetitions) > MOST_REPETITIONS:
         raise InputError("protocol.repetitions is too large", where=where, remedy=f"at most {MOST_REPETITIONS}")
-    covered = covered_files(folder, experiment, needs_program=backend not in WITHOUT_PROGRAM)
     files = plan_files(folder, covered)
     options = [f"backend={backend}", *backend_options, *experiment.compile.options]
     return Plan(

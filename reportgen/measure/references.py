@@ -127,8 +127,9 @@ def _make(job: Job, fixture: JobFixture, description: Description, files: Refere
         hashes |= files.save(fixture.name, case, INPUTS, arrays, {} if case else shared)
         hashes |= files.save(fixture.name, case, REFERENCE, description.reference(seen, arrays))
     buffers = shapes.sizes()
-    for arm in fixture.arms:
-        description.kernels(job.arm(arm).seen(), seen, buffers)
+    for arm in (job.arm(name) for name in fixture.arms):
+        if not arm.in_python:
+            description.kernels(arm.seen(), seen, buffers)
     moved, flops = description.bytes_and_flops(seen)
     return {"buffers": buffers, "sets": shapes.sets, "hashes": hashes, "bytes": moved, "flops": flops}
 

@@ -12,16 +12,20 @@ from reportgen.calls import Arm, Fixture, KernelCall, Output
 from reportgen.measure.backends.session import Allocation, GraphSpec, Launch, Module, Session, Slot
 from reportgen.measure.channel import Channel
 from reportgen.measure.description import Description, Shapes
-from reportgen.measure.job import PEER, Job
-from reportgen.measure.peers import capture_or_refuse, peer_spec
+from reportgen.measure.job import Job
+from reportgen.measure.peers import capture_or_refuse, peer_spec, python_spec
+from reportgen.measure.python_arms import Code, PythonArms
 from reportgen.measure.references import References, sha256
 from reportgen.measure.steps import at_step
+
+# What a callable of the graph-making process runs before it is captured, so do the other arms beside it.
+WARM_UPS = 3
 
 Slots = tuple[Slot, ...]
 
 
 class Rig:
-    """Buffers and graphs of every fixture of a job, shared by all arms; nothing has been launched yet."""
+    """Buffers and graphs of every fixture of a job, shared by all arms; of compiled arms alone nothing has been launched yet."""
 
     def __init__(self, job: Job, session: Session, channel: Channel) -> None:
         self.job, self.session, self.channel = job, session, channel
@@ -30,6 +34,7 @@ class Rig:
         self.shapes: dict[str, Shapes] = {}
         self.graphs: dict[tuple[str, str], Any] = {}
         self.refused: list[dict[str, str]] = []
+        self.python = PythonArms()
         self._computed: dict[tuple[str, str], dict[str, Output]] = {}
         self._named: dict[tuple[str, tuple[str, ...]], Slots] = {}
         self._input_sums: dict[tuple[str, int], dict[str, str]] = {}
@@ -37,7 +42,7 @@ class Rig:
         self._shared_hashes: dict[str, str] = {}
 
     def build(self) -> None:
-        """Load, allocate, upload, capture.
+        """Load, allocate, upload, capture. Beside arms in Python, which run before they are captured, all others do, too.
 
         Raises
         ------
@@ -47,8 +52,9 @@ class Rig:
         for fixture in self.job.fixtures:
             self.shapes[fixture.name] = self.description.shapes(fixture.seen(), self.files.inputs(fixture.name))
         self.channel.at("load")
-        files = {arm.name: arm.file for arm in self.job.arms}
-        self.session.load([Module(arm, files[arm]) for arm in self.job.module_order])
+        ordered = [self.job.arm(name) for name in self.job.module_order]
+        self.session.load([Module(arm.name, arm.file) for arm in ordered if not arm.in_python])
+        self.python.load(arm for arm in ordered if arm.in_python)
         self.channel.at("allocate")
         self.session.allocate([self._allocation(*entry) for entry in self.job.buffer_order])
         uploaded = set[str | None]()
@@ -59,11 +65,14 @@ class Rig:
             uploaded |= shared - {None}
         for name, arm in self.job.graph_order:
             self.channel.at("capture", name, arm)
-            if self.job.arm(arm).role == PEER:
-                self._capture_peer(name, arm)
+            if self.job.arm(arm).called:
+                self._capture_callable(name, arm)
             else:
-                self.graphs[name, arm] = self.session.capture(self.spec(name, arm))
-                self._computed[name, arm] = self.description.written(*self._seen(name, arm))
+                self._capture(name, arm)
+
+    def python_code(self) -> Code:
+        """Tell what the arms in Python became by now."""
+        return self.python.code(Path(self.job.work))
 
     def adopt(self, job: Job) -> None:
         """Go on with the next repetition on the same code, buffers and graphs."""
@@ -168,14 +177,28 @@ class Rig:
         sets, steps = self.shapes[fixture].sets, self.shapes[fixture].steps
         return [(index % sets, index // sets % steps) for index in range(self.launches(fixture))]
 
-    def _capture_peer(self, fixture: str, arm: str) -> None:
-        spec = peer_spec(self.job, self.description, self.shapes[fixture], (fixture, arm), self._turns(fixture))
+    def _capture(self, fixture: str, arm: str) -> None:
+        graph = self.graphs[fixture, arm] = self.session.capture(self.spec(fixture, arm))
+        self._computed[fixture, arm] = self.description.written(*self._seen(fixture, arm))
+        if any(one.in_python for one in self.job.arms):
+            for _ in range(WARM_UPS):
+                self.session.replay(graph)
+
+    def _capture_callable(self, fixture: str, arm: str) -> None:
+        shapes, place, turns = self.shapes[fixture], (fixture, arm), self._turns(fixture)
+        own = self.job.arm(arm).in_python
+        spec = (
+            python_spec(self.job, self.python, shapes, place, turns)
+            if own
+            else peer_spec(self.job, self.description, shapes, place, turns)
+        )
         made = capture_or_refuse(self.job, self.session, spec)
         if isinstance(made, str):
             self.refused.append({"arm": arm, "fixture": fixture, "reason": made})
             return
-        self.graphs[fixture, arm] = made.graph
-        self._computed[fixture, arm] = self.description.peer_outputs(*self._seen(fixture, arm), made.computed)
+        self.graphs[place] = made.graph
+        computed = self.description.python_outputs if own else self.description.peer_outputs
+        self._computed[place] = computed(*self._seen(fixture, arm), made.computed)
 
     def _seen(self, fixture: str, arm: str) -> tuple[Arm, Fixture]:
         return self.job.arm(arm).seen(), self.job.fixture(fixture).seen()

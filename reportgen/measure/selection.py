@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -35,7 +35,7 @@ def with_arms(plan: Plan, arms: Sequence[str]) -> Plan:
     Raises
     ------
     InputError
-        There is no such arm, or none is timed on any fixture.
+        There is no such arm, none is timed on any fixture, or one is in Python.
     """
     known = [arm.name for arm in plan.own_arms]
     for arm in arms:
@@ -49,7 +49,18 @@ def with_arms(plan: Plan, arms: Sequence[str]) -> Plan:
     fixtures = [fixture for fixture in timed if left[fixture.name]]
     if not fixtures:
         raise InputError("none of these arms is timed on any of these fixtures", remedy="see `reportgen plan NAME`")
+    _refuse_python(plan, left.values())
     return replace(plan, fixtures=fixtures, arms_by_fixture={one.name: left[one.name] for one in fixtures})
+
+
+def _refuse_python(plan: Plan, cells: Iterable[Sequence[str]]) -> None:
+    """Refuse callables: a profiler's rows are told apart by the kernels that a process says it launched."""
+    uncounted = {arm.name for arm in plan.python_arms} & {name for names in cells for name in names}
+    if uncounted:
+        raise InputError(
+            f"arm {min(uncounted)!r} is in Python, and nothing says which kernels it launches",
+            remedy="name the compiled ones with --arms",
+        )
 
 
 def _is_wanted(fixture: PlanFixture, where: Mapping[str, list[str]]) -> bool:

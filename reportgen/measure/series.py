@@ -12,7 +12,8 @@ from functools import cached_property
 
 from reportgen.measure.job import LAYOUT, PEER, PLACEMENT
 from reportgen.measure.ledger import Ledger, Turn, read_ledger
-from reportgen.model.experiment import Experiment, Protocol, Role
+from reportgen.model.experiment import Experiment, Role
+from reportgen.model.protocol import Protocol
 from reportgen.model.record import Repetition
 
 STAYING = (LAYOUT, PLACEMENT)

@@ -41,6 +41,7 @@ from reportgen.measure.timing import now_s, time_blocks
 
 PR_SET_PDEATHSIG = 1
 MOST_KILLABLE = "1000"
+COMMAND = "command"
 
 
 def main(arguments: list[str]) -> int:
@@ -93,14 +94,20 @@ def _do(job: Job, bench: Bench, started_s: float) -> dict[str, Any]:
         return {"session": rig.session.facts()}
     if job.kind == PROFILE:
         return {"counted": profile(rig), "session": rig.session.facts()}
-    if job.kind == CALIBRATE:
-        warm_up = rig.session.stabilise(job.warm_up_s)
-        facts = {"replays": calibrate(rig), "clock_warm_up": warm_up, "session": rig.session.facts()}
-        return facts if job.mode != PEER else facts | {REFUSED: rig.refused}
-    facts = _repeat(rig, started_s)
-    if job.mode == LAYOUT:
+    facts = _timed(rig, started_s)
+    if bench.rig is None and (job.mode == LAYOUT or job.backend == COMMAND):
+        # What the next repetition draws anew is gone by then, and so are programs of others.
         rig.close()
     return facts
+
+
+def _timed(rig: Rig, started_s: float) -> dict[str, Any]:
+    job = rig.job
+    if job.kind == CALIBRATE:
+        warm_up = rig.session.stabilise(job.warm_up_s)
+        facts = {"replays": calibrate(rig), "clock_warm_up": warm_up, "session": rig.session.facts()} | _code(rig)
+        return facts if job.mode != PEER else facts | {REFUSED: rig.refused}
+    return _repeat(rig, started_s)
 
 
 def _rig(job: Job, bench: Bench) -> Rig:
@@ -132,7 +139,14 @@ def _repeat(rig: Rig, started_s: float) -> dict[str, Any]:
         "check_after_s": now_s() - timed_s,
     }
     facts |= phases_s | {"clock_warm_up": warm_up, "session": rig.session.facts(), "inputs": _input_hashes(rig)}
+    facts |= _code(rig)
     return facts if rig.job.keeps_checks else facts | {"checks_passed": passed, "addresses": rig.addresses()}
+
+
+def _code(rig: Rig) -> dict[str, Any]:
+    """Tell what arms in Python became, where there are any."""
+    found = rig.python_code()
+    return {"code": found} if found else {}
 
 
 def _check(rig: Rig, when: str) -> int:

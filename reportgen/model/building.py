@@ -18,13 +18,15 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The outside program of backend ``command``: ``run`` is what starts it in the experiment's folder, without a shell.
 
     ``files`` of that folder are what it is or reads: the plan covers them, and they are hashed around every repetition. ``environment`` is
-    shared by all arms; one question may take ``deadline_s`` (docs/commands.md).
+    shared by all arms; one question may take ``deadline_s``. A ``resident`` program is started once a repetition and arm, and asked on its standard
+    input (docs/commands.md).
     """
 
     run: list[str]
     files: list[str] = []
     environment: dict[str, str] = {}
     deadline_s: float = 60.0
+    resident: bool = False
 
     def __post_init__(self) -> None:
         if not self.run or not self.run[0]:

@@ -8,6 +8,12 @@ from reportgen.model.experiment import Arm, AxisValue, Comparison, Experiment, R
 
 SCHEMA_VERSION = 1
 ORDER_METHOD = "mirrored-balanced-1"
+PYTHON = ".py"
+
+
+def in_python(arm: Arm) -> bool:
+    """Whether an arm is a function in a file of Python, called by the timed process, and not compiled code."""
+    return arm.file is not None and arm.file.endswith(PYTHON)
 
 
 class PlanFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,5 +64,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def own_arms(self) -> list[Arm]:
-        """Arms that are no peers: those that are compiled, and timed in the main group."""
+        """Arms that are no peers: those that are timed in the main group."""
         return [arm for arm in self.experiment.arms if arm.role is not Role.PEER]
+
+    @property
+    def compiled_arms(self) -> list[Arm]:
+        """Arms whose source is compiled before anything is measured."""
+        return [arm for arm in self.own_arms if not in_python(arm)]
+
+    @property
+    def python_arms(self) -> list[Arm]:
+        """Arms of the main group that are functions in Python."""
+        return [arm for arm in self.own_arms if in_python(arm)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from reportgen.model.experiment import Mode
+from reportgen.model.protocol import Mode
 from reportgen.model.record import Manifest, Status
 from reportgen.publish import wording
 from reportgen.publish.context import Cell, Column, Fact, FactGroup, Row, Table

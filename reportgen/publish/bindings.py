@@ -114,7 +114,13 @@ class Bindings(FixtureBindings):
         @functools.wraps(function)
         def guarded(*values: Any, **named: Any) -> Any:
             try:
-                return function(*values, **named)
+                try:
+                    return function(*values, **named)
+                except (TypeError, AttributeError, ValueError, LookupError) as fault:
+                    raise InputError(
+                        f"{function.__name__} is handed what it does not take: {fault}",
+                        remedy="see docs/writing-pages.md",
+                    ) from fault
             except InputError as fault:
                 line = calling_line(self._page.source)
                 self.problems.append(Problem(f"{self._page.source}:{line}", fault.one_line()))

@@ -1,106 +1,67 @@
-"""The words of a claim: each gives a plain value of a record and is noted, with what it could have been instead."""
+"""The words of a claim: each gives a plain value of a record and is noted, or that of a record that could have been measured instead."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from reportgen.errors import InputError
-from reportgen.model.result import GateOutcome, PointVerdict, Promotion, Reason, Verdict
 from reportgen.publish import code_tables, counters, gate_values, lookup, study_values
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import SourcePage
 from reportgen.publish.page_records import PageRecords, Where
 from reportgen.publish.record_facts import COUNTS
+from reportgen.publish.view import RecordView
 
-FAR = 1e9
-NUMBERS: tuple[float, ...] = (-FAR, 0.0, 0.5, FAR)
-POSITIVE: tuple[float, ...] = (1e-9, 0.5, FAR)  # whatever a record says, times and margins are above zero,
-NOT_NEGATIVE: tuple[float, ...] = (0.0, *POSITIVE)  # and nothing is counted, and no floor lies, below it
-COUNTED: tuple[int, ...] = (0, 1, 2, 10**9)
 RATIOS = ("headline", "estimate", "low", "high")
 ENDS: Mapping[str, Callable[[Sequence[float]], float]] = {"low": min, "high": max}
-
-
-def _each(values: type[Any]) -> tuple[str, ...]:
-    return tuple(one.value for one in values)
-
-
-def _lists(values: type[Any]) -> tuple[list[str], ...]:
-    known = sorted(_each(values))
-    return (*([one] for one in known), known)
-
-
-BANDS: tuple[list[list[Any]], ...] = ([], *([[one, 0, 1]] for one in _each(PointVerdict)))
-
-DOMAINS: Mapping[str, Sequence[Any]] = {
-    "verdict": _each(Verdict),
-    "reason": _each(Reason),
-    "verdicts": _lists(Verdict),
-    "outcome": _each(Promotion),
-    "promotions": _lists(Promotion),
-    "gate": _each(GateOutcome),
-    "gates": _lists(GateOutcome),
-    "bands": BANDS,
-    "saving": NUMBERS,
-    "change": NUMBERS,
-    "floor": NOT_NEGATIVE,
-    "margin": POSITIVE,
-    "count": COUNTED,
-    "counter": NOT_NEGATIVE,
-    "code": COUNTED,
-    "time": POSITIVE,
-    "change_on": NUMBERS,
-    "study": (*NUMBERS, "passes", "missed"),
-}
-
-
-@dataclass
-class Asked:
-    """What a claim asked for: the ``values`` of its calls by their text, or, while ``instead`` is set, others.
-
-    ``instead`` chooses, for the n-th distinct call, a place in the domain of its word.
-    """
-
-    values: dict[str, Any] = field(default_factory=dict)
-    words: dict[str, str] = field(default_factory=dict)
-    instead: Sequence[int] | None = None
-
-    def note(self, text: str, word: str, value: Any) -> Any:
-        """Keep the value of a call, or give another in its place."""
-        if self.instead is None:
-            self.words[text], self.values[text] = word, value
-            return value
-        if text not in self.words:
-            self.words[text] = word
-        place = self.instead[list(self.words).index(text) % len(self.instead)]
-        domain = DOMAINS[word]
-        return domain[place % len(domain)]
+WORDS = (
+    "verdict", "reason", "verdicts", "outcome", "promotions", "gate", "gates", "bands", "saving", "change", "floor", "margin", "count",
+    "counter", "code", "time", "change_on", "study",
+)  # fmt: skip
 
 
 class ClaimWords(PageRecords):
-    """The vocabulary of claims for one page. ``asked`` notes what the claim at hand has asked."""
+    """The vocabulary of claims for one page; ``values`` are those of the claim at hand, by the text of the call."""
 
     def __init__(self, page: SourcePage, library: Library) -> None:
         super().__init__(page, library)
-        self.asked = Asked()
+        self.values: dict[str, Any] = {}
+        self._number: int | None = None
 
     def functions(self) -> dict[str, Callable[..., Any]]:
         """Every word by its name."""
-        return {name: self._noted(name) for name in DOMAINS}
+        return {name: self._noted(name) for name in WORDS}
+
+    def begin(self) -> None:
+        """Forget what the claim before asked."""
+        self.values, self.used = {}, {}
+
+    @contextmanager
+    def imagining(self, number: int) -> Iterator[None]:
+        """Give what made-up records say, in place of the page's own, and note none of it."""
+        self._number = number
+        try:
+            yield
+        finally:
+            self._number = None
+
+    def _record(self, name: str | None) -> RecordView:
+        record = super()._record(name)
+        return record if self._number is None else self._library.imagined(record, self._number).view
 
     def _noted(self, name: str) -> Callable[..., Any]:
         function = getattr(self, name)
 
         @functools.wraps(function)
         def noted(*values: Any, **named: Any) -> Any:
-            said = [repr(value) for value in values] + [f"{key}={value!r}" for key, value in named.items()]
-            text = f"{name}({', '.join(said)})"
-            if self.asked.instead is not None:
-                return self.asked.note(text, name, None)
-            return self.asked.note(text, name, function(*values, **named))
+            found = function(*values, **named)
+            if self._number is None:
+                said = [repr(value) for value in values] + [f"{key}={value!r}" for key, value in named.items()]
+                self.values[f"{name}({', '.join(said)})"] = found
+            return found
 
         return noted
 
@@ -175,6 +136,8 @@ class ClaimWords(PageRecords):
         """Give a count of the record."""
         if what not in COUNTS:
             raise InputError(f"no count of {what!r}", remedy=f"counts are: {', '.join(sorted(COUNTS))}")
+        if self._number is not None:
+            return self._library.imagined(super()._record(experiment), self._number).count(what)
         return COUNTS[what](self._record(experiment))
 
     def floor(self, where: Where | None = None, experiment: str | None = None) -> float:

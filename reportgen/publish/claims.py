@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice, product
 from typing import Any
 
-import jinja2
 from markupsafe import Markup
 
 from reportgen.errors import InputError
 from reportgen.publish import lookup
-from reportgen.publish.claim_words import DOMAINS, Asked, ClaimWords
+from reportgen.publish.claim_words import ClaimWords
+from reportgen.publish.imagined import NUMBER
 from reportgen.publish.library import Library, root_of
-from reportgen.publish.markdown import Claim, SourcePage
+from reportgen.publish.markdown import PAGE_FAULTS, Claim, SourcePage
 from reportgen.publish.problems import Problem
 from reportgen.publish.templates import sandbox
 from reportgen.publish.view import RecordView
 
-FAULTS = (InputError, jinja2.TemplateError, TypeError, ValueError, ArithmeticError, LookupError, RecursionError)
-_MOST_TRIALS = 4_000
+FAULTS = (InputError, *PAGE_FAULTS)
 
 
 @dataclass(frozen=True)
@@ -85,16 +83,15 @@ class Claims:
         return Markup(' <a class="held" href="{}">claim {}</a>').format(href, claim.number)
 
     def _judge(self, number: int, claim: Claim) -> Judged:
-        asked = self._words.asked = Asked()
-        self._words.used = {}
+        self._words.begin()
         line = _line(self._page, number)
-        wrong = ""
+        value: Any = False
         try:
             asked_of = _expression(claim.holds, self._words)
             value = asked_of()
-            wrong = self._wrong(claim, value, asked, asked_of)
+            wrong = self._wrong(claim, value, asked_of)
         except FAULTS as fault:
-            value, wrong = False, f"cannot be computed: {_said(fault)}"
+            wrong = f"cannot be computed: {_said(fault)}"
         if wrong:
             self.problems.append(Problem(f"{self._page.source}:{line}", f"claim {number}, {claim.says!r}, {wrong}"))
         self.used.update(self._words.used)
@@ -103,29 +100,35 @@ class Claims:
             says=self._filled(claim.says, line),
             holds=claim.holds,
             true=value is True and not wrong,
-            values=tuple((text, _shown(found)) for text, found in asked.values.items()),
+            values=tuple((text, _shown(found)) for text, found in self._words.values.items()),
             records=tuple(self._words.used),
             address=self._page.front.address,
             title=self._page.front.title,
         )
 
-    def _wrong(self, claim: Claim, value: Any, asked: Asked, again: Callable[[], Any]) -> str:
-        found = "; ".join(f"{text} is {_shown(value)}" for text, value in asked.values.items())
+    def _wrong(self, claim: Claim, value: Any, again: Callable[[], Any]) -> str:
+        values = self._words.values
+        found = "; ".join(f"{text} is {_shown(value)}" for text, value in values.items())
         if not isinstance(value, bool):
             return f"is neither true nor false but {_shown(value)}: compare it with something"
-        if not asked.values:
+        if not values:
             return "could not fail: it asks nothing of a record"
         if not value:
             return f"does not hold: {claim.holds}, where {found}"
-        if not self._could_fail(again, asked):
-            return f"could not fail: {claim.holds} is true whatever the record says, where {found}"
+        if not self._could_fail(again):
+            return f"could not fail: {claim.holds} is true whatever is measured, where {found}"
         return ""
 
-    def _could_fail(self, again: Callable[[], Any], asked: Asked) -> bool:
-        """Whether other values in place of the record's would make the claim false."""
-        sizes = [len(DOMAINS[word]) for word in asked.words.values()]
-        trial = self._words.asked = Asked(words=dict(asked.words))
-        return any(_is_false(again, trial, places) for places in _trials(sizes))
+    def _could_fail(self, again: Callable[[], Any]) -> bool:
+        """Whether any record that could have been measured in place of the page's own makes the claim false."""
+        return any(self._is_false(again, number) for number in range(NUMBER))
+
+    def _is_false(self, again: Callable[[], Any], number: int) -> bool:
+        with self._words.imagining(number):
+            try:
+                return again() is False
+            except FAULTS:
+                return False
 
     def _filled(self, says: str, line: int) -> Markup:
         """Put the bindings' values into a claim's sentence."""
@@ -144,20 +147,6 @@ def _expression(text: str, words: ClaimWords) -> Callable[[], Any]:
     environment = sandbox()
     environment.globals.update(words.functions())
     return environment.compile_expression(text, undefined_to_none=False)
-
-
-def _trials(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Choose other values: first all calls alike, then all combinations, as many as are worth trying."""
-    yield from ((place,) * len(sizes) for place in range(max(sizes, default=0)))
-    yield from islice(product(*map(range, sizes)), _MOST_TRIALS)
-
-
-def _is_false(again: Callable[[], Any], trial: Asked, places: tuple[int, ...]) -> bool:
-    trial.instead = places
-    try:
-        return again() is False
-    except FAULTS:
-        return False
 
 
 def _shown(value: Any) -> str:

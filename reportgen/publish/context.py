@@ -257,6 +257,28 @@ class TextPage:
 
 
 @dataclass(frozen=True)
+class Chapter:
+    """A section of the documentation with its pages; ``current`` marks the one that the page belongs to."""
+
+    title: str
+    links: tuple[Link, ...]
+    current: bool
+
+
+@dataclass(frozen=True)
+class DocsPage:
+    """A page of the documentation: ``contents`` leads to its headings, ``chapters`` to every other page."""
+
+    frame: Frame
+    home: Link
+    section: str
+    contents: tuple[Link, ...]
+    body: Markup
+    chapters: tuple[Chapter, ...]
+    following: Link | None
+
+
+@dataclass(frozen=True)
 class RecordPage:
     """One record in full."""
 
@@ -364,6 +386,7 @@ class NotFoundPage:
 PAGES = {
     "home.html": HomePage,
     "text.html": TextPage,
+    "docs.html": DocsPage,
     "record.html": RecordPage,
     "attempt.html": AttemptPage,
     "ledger.html": LedgerPage,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from reportgen.model.experiment import Mode, Role
+from reportgen.model.experiment import Role
 from reportgen.model.plan import Slice
+from reportgen.model.protocol import Mode
 from reportgen.model.record import PEER
 from reportgen.model.result import CellResult, ComparisonResult, DeviceResult
 from reportgen.publish import lookup, wording

@@ -18,7 +18,7 @@ from reportgen.model.experiment import Experiment
 from reportgen.model.record import Kind
 from reportgen.model.result import Result
 from reportgen.project import Project, experiment_folders, read_experiment
-from reportgen.publish import counter_tables, downloads, lookup, reading
+from reportgen.publish import charts, counter_tables, downloads, gate_drawing, lookup, reading, study_drawing
 from reportgen.publish.cache import Cache, digest
 from reportgen.publish.chart_data import AnyChart
 from reportgen.publish.gate_charts import SavingsChart
@@ -54,9 +54,6 @@ def code_digest() -> str:
 
 
 def _draw(chart: AnyChart) -> str:
-    # The drawing libraries take most of a second to load: only where a chart is new.
-    from reportgen.publish import charts, gate_drawing, study_drawing  # noqa: PLC0415
-
     if isinstance(chart, SavingsChart):
         return gate_drawing.draw(chart)
     return study_drawing.draw(chart) if isinstance(chart, StudyChart) else charts.draw(chart)

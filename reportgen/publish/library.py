@@ -12,6 +12,7 @@ from reportgen.errors import InputError
 from reportgen.model.experiment import Experiment
 from reportgen.project import Settings
 from reportgen.publish.chart_data import AnyChart
+from reportgen.publish.imagined import Imagined
 from reportgen.publish.view import AttemptView, RecordView
 
 
@@ -30,6 +31,7 @@ class Library:
     alone: Mapping[str, RecordView] = field(default_factory=dict)
     site: Path = Path("site")
     settings: Settings = field(default_factory=Settings)
+    _imagined: dict[tuple[str, int], Imagined] = field(default_factory=dict)
 
     def record(self, name: str) -> RecordView:
         """Find a record: ``q6k_dot`` for the current one, ``q6k_dot@1a2b3c`` for one that a page pins.
@@ -61,6 +63,13 @@ class Library:
             known = ", ".join(sorted(self.experiments)) or "none"
             raise InputError(f"no experiment {name!r}", remedy=f"experiments are: {known}")
         return self.experiments[name]
+
+    def imagined(self, record: RecordView, number: int) -> Imagined:
+        """Give the record of that number which could have been measured in place of a record."""
+        key = (record.name, number)
+        if key not in self._imagined:
+            self._imagined[key] = Imagined(record, number)
+        return self._imagined[key]
 
     def attempts_beside(self) -> list[AttemptView]:
         """Every attempt that no record speaks through, by experiment and id."""

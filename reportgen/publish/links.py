@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
-from reportgen.publish.markdown import SourcePage
 from reportgen.publish.problems import Problem
 
 _PAGE = "index.html"
@@ -22,6 +22,20 @@ _PIECE = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _TOLD = re.compile(r"\b(?:id|href|src)\b|^<img\b", re.IGNORECASE)
+
+
+class Written(Protocol):
+    """A page that people write: its file, and its text line by line as that file has it."""
+
+    @property
+    def source(self) -> str:
+        """Path from the lab's root."""
+        ...
+
+    @property
+    def body(self) -> str:
+        """Text by lines, under the numbers that they have in the file."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -51,7 +65,7 @@ class _Parser(HTMLParser):
             self.wordless.append(known.get("src") or "an image")
 
 
-def check(pages: Mapping[str, bytes], files: set[str], written: Mapping[str, SourcePage]) -> list[Problem]:
+def check(pages: Mapping[str, bytes], files: set[str], written: Mapping[str, Written]) -> list[Problem]:
     """Check finished pages (HTML by file address) against each other and the site's other files.
 
     ``written`` maps an address to the page that people wrote there, for file and line.
@@ -72,13 +86,15 @@ class _Where:
     """Where a page's problems are: in the file that people wrote, at the line that holds the text, or at its address."""
 
     address: str
-    page: SourcePage | None
+    page: Written | None
 
     def problem(self, fault: str, text: str) -> Problem:
         if self.page is None:
             return Problem(self.address, fault)
         lines = self.page.body.splitlines()
-        line = next((place for place, written in enumerate(lines, start=1) if text and text in written), 1)
+        # In documentation the file's own link stands where the page has an address; the anchor is the same.
+        told = [part for part in (text, text[text.find("#") :] if "#" in text else "") if part]
+        line = next((place for part in told for place, written in enumerate(lines, start=1) if part in written), 1)
         return Problem(f"{self.page.source}:{line}", fault)
 
 

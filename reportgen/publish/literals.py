@@ -1,4 +1,4 @@
-"""What the expressions of a page say by themselves, without any record: values typed within ``{{ … }}``, words handed to bindings."""
+"""What the expressions of a page say by themselves, without any record, and what they may not do; found before any is evaluated."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ from jinja2 import TemplateSyntaxError, nodes
 from reportgen.publish.templates import sandbox
 
 HELD = ("stated", "published", "claim")  # to a reason, to a source, to a record
+LOOKED_INTO = ("protocol", "experiment")  # bindings that give several figures by name
+STATEMENTS = (
+    nodes.Macro, nodes.CallBlock, nodes.FilterBlock, nodes.AssignBlock, nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends,
+    nodes.Block, nodes.ScopedEvalContextModifier, nodes.EvalContextModifier, nodes.ExprStmt,
+)  # fmt: skip
+MOST_LOOPS = 2
 Said = tuple[str, int]
 
 
@@ -22,28 +28,80 @@ def typed(body: str) -> list[Said]:
     return [said for one in shown if not isinstance(one, nodes.TemplateData) for said in _by_itself(one)]
 
 
+def barred(body: str) -> list[Said]:
+    """List the statements by which a page could alter what bindings say, or never end, each with its line."""
+    found = [(f"{_name(one)} is not for pages", one.lineno) for one in _all(body, STATEMENTS)]
+    found += [("text is joined by writing it side by side, not by ~", one.lineno) for one in _all(body, nodes.Concat)]
+    for loop in _all(body, nodes.For):
+        if loop.recursive or _depth(loop) > MOST_LOOPS:
+            found.append((f"loops stand at most {MOST_LOOPS} deep, and none calls itself", loop.lineno))
+    called = {one.node.name for one in _all(body, nodes.Call) if isinstance(one.node, nodes.Name)}
+    for name in _all(body, nodes.Name):
+        if name.ctx != "load" and name.name in called:
+            found.append((f"{name.name!r} is the name of what a page calls, and stays so", name.lineno))
+    return list(dict.fromkeys(found))
+
+
 def handed(body: str) -> list[Said]:
-    """List the words that bindings are handed, each with its line: some of them stand on the page as they are."""
-    calls = [one for one in _all(body, nodes.Call) if getattr(one.node, "name", "") not in HELD]
-    words = (one for call in calls for one in call.find_all(nodes.Const) if isinstance(one.value, str))
+    """List the words that a page's expressions hold, each with its line: some of them stand on the page as they are.
+
+    What is given to ``stated``, ``published`` and ``claim`` is left out: it is held to something.
+    """
+    tree = _read(body)
+    words = () if tree is None else (one for one in _unheld(tree) if isinstance(one.value, str))
     return list(dict.fromkeys((one.value, one.lineno) for one in words))
 
 
-def _all(body: str, kind: type[nodes.Node]) -> Iterator[Any]:
+def _unheld(node: nodes.Node) -> Iterator[nodes.Const]:
+    if isinstance(node, nodes.Const):
+        yield node
+    if not (isinstance(node, nodes.Call) and getattr(node.node, "name", "") in HELD):
+        for part in node.iter_child_nodes():
+            yield from _unheld(part)
+
+
+def _read(body: str) -> nodes.Template | None:
     try:
-        yield from sandbox().parse(body).find_all(kind)
-    except TemplateSyntaxError:
-        return
+        return sandbox().parse(body)
+    except (TemplateSyntaxError, RecursionError):
+        return None
+
+
+def _all(body: str, kind: Any) -> Iterator[Any]:
+    tree = _read(body)
+    return iter(()) if tree is None else tree.find_all(kind)
+
+
+def _name(node: nodes.Node) -> str:
+    return "{% " + type(node).__name__.lower() + " %}"
+
+
+def _depth(loop: nodes.For) -> int:
+    return 1 + max((_depth(inner) for inner in loop.find_all(nodes.For)), default=0)
 
 
 def _by_itself(shown: nodes.Node) -> Iterator[Said]:
-    """Leave out what a binding was asked, and by which name its answer is looked into."""
-    if isinstance(shown, nodes.Const | nodes.Name):
-        yield str(shown.value if isinstance(shown, nodes.Const) else shown.name), shown.lineno
-    elif isinstance(shown, nodes.Call) and isinstance(shown.node, nodes.Name):
-        return
-    elif isinstance(shown, nodes.Call | nodes.Getattr | nodes.Getitem):
-        yield from _by_itself(shown.node)
-    else:
-        for part in shown.iter_child_nodes():
-            yield from _by_itself(part)
+    """Let through what a binding says as it says it: not worked out, cut or changed on the page."""
+    if isinstance(shown, nodes.CondExpr):
+        for part in (shown.expr1, shown.expr2):
+            yield from () if part is None else _by_itself(part)
+    elif not _said_by_binding(shown):
+        yield _written(shown), shown.lineno
+
+
+def _said_by_binding(shown: nodes.Node) -> bool:
+    if isinstance(shown, nodes.Getattr | nodes.Getitem):
+        return _looked_into(shown.node)
+    return isinstance(shown, nodes.Call) and isinstance(shown.node, nodes.Name)
+
+
+def _looked_into(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.Call) and getattr(node.node, "name", "") in LOOKED_INTO
+
+
+def _written(node: nodes.Node) -> str:
+    """Name what is shown: the value or name itself, else what is done to it."""
+    if isinstance(node, nodes.Const | nodes.Name):
+        return str(node.value if isinstance(node, nodes.Const) else node.name)
+    inner = next(node.find_all((nodes.Const, nodes.Name)), None)
+    return f"{type(node).__name__.lower()} of {'nothing' if inner is None else _written(inner)}"

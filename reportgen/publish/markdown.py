@@ -24,9 +24,13 @@ from mdit_py_plugins.container import container_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
 from reportgen.errors import InputError
+from reportgen.publish.literals import barred
 from reportgen.publish.problems import Problem
 from reportgen.publish.templates import sandbox
 
+PAGE_FAULTS = (
+    jinja2.TemplateError, TypeError, ValueError, AttributeError, ArithmeticError, LookupError, RecursionError, SyntaxError, MemoryError,
+)  # fmt: skip
 FENCE = "+++"
 BOXES = ("answer", "not-changed", "note")
 _ADDRESS = re.compile(r"(?:[a-z0-9][a-z0-9._-]*/)*")
@@ -118,6 +122,9 @@ def fill(page: SourcePage, functions: Mapping[str, Callable[..., Any]]) -> tuple
 
     What cannot be evaluated is a problem with its line; the text then ends in a visible mark.
     """
+    faults = [Problem(f"{page.source}:{line}", said) for said, line in barred(page.body)]
+    if faults:
+        return MISSING, faults
     environment = sandbox()
     environment.globals.update(functions)
     try:
@@ -126,7 +133,7 @@ def fill(page: SourcePage, functions: Mapping[str, Callable[..., Any]]) -> tuple
         return template.render(), []
     except jinja2.TemplateSyntaxError as fault:
         return MISSING, [Problem(f"{page.source}:{fault.lineno}", fault.message or "cannot be read as a template")]
-    except (jinja2.TemplateError, TypeError, ValueError, ArithmeticError, LookupError, RecursionError) as fault:
+    except PAGE_FAULTS as fault:
         return MISSING, [Problem(f"{page.source}:{_fault_line(page.source)}", str(fault))]
 
 

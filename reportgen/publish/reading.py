@@ -11,7 +11,7 @@ import pandas as pd
 from reportgen.analysis.counters import lines, rotations
 from reportgen.archive.load import Attempt
 from reportgen.archive.sums import check_sums, files_under, read_sums, sha256_of
-from reportgen.model.experiment import Mode
+from reportgen.model.protocol import Mode
 from reportgen.model.record import PEER
 from reportgen.publish.attempt_checks import rows_of
 from reportgen.publish.study_lookup import modes_said

@@ -92,5 +92,11 @@ def _rebuild(project: Project, out: Path, tell: Callable[[str], object]) -> None
 
 
 def _watched(project: Project) -> list[Path]:
-    places = [project.site, project.runs, project.kernels, *theme_folders(project.templates)]
+    places = [
+        project.site,
+        *([project.docs] if project.docs else []),
+        project.runs,
+        project.kernels,
+        *theme_folders(project.templates),
+    ]
     return [place for place in places if place.is_dir()]

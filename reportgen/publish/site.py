@@ -9,7 +9,7 @@ from typing import Any
 
 from reportgen.errors import InputError
 from reportgen.project import Project
-from reportgen.publish import attempt_page, links, record_page, svg
+from reportgen.publish import attempt_page, links, manual_page, record_page, svg
 from reportgen.publish.cache import Cache
 from reportgen.publish.claims import Judged
 from reportgen.publish.context import Link, NotFoundPage
@@ -18,6 +18,7 @@ from reportgen.publish.frames import CATALOGUE, Framer, Subject
 from reportgen.publish.gather import Gathered
 from reportgen.publish.library import Library
 from reportgen.publish.lint import lint
+from reportgen.publish.manual import ADDRESS, Manual, read_manual
 from reportgen.publish.markdown import SourcePage, read_page
 from reportgen.publish.problems import Problem
 from reportgen.publish.templates import Theme
@@ -41,20 +42,22 @@ def make_site(project: Project, cache: Cache) -> Site:
     """Make every file of the lab's site."""
     gathered = Gathered(project, cache)
     folders = theme_folders(project.templates)
-    maker = _Maker(project, gathered, Theme(folders))
-    sources = maker.read_sources()
+    maker, manual = _Maker(project, gathered, Theme(folders)), read_manual(project)
+    sources = maker.read_sources(manual)
     maker.add_written(sources)
+    maker.add_manual(manual, sources)
     maker.add_records(sources)
     maker.add_attempts()
     maker.add_catalogue()
     pages = dict(maker.pages)
     assets = static_files([*reversed(folders), project.site])
     figures = {f"figures/{name}.svg": svg.standalone(drawn).encode() for name, drawn in gathered.drawer.drawn.items()}
-    files: dict[str, bytes | Path] = {**assets, **figures, **gathered.files, **pages}
+    files: dict[str, bytes | Path] = {**assets, **figures, **manual.files, **gathered.files, **pages}
     files.update(described(gathered.library))
     problems = [*gathered.problems, *maker.problems]
-    problems += links.check(pages, set(files), {page.front.address: page for page in sources})
-    return Site(files, len(pages), tuple(sorted(problems)))
+    written = {page.front.address: page for page in sources} | {page.address: page for page in manual.pages.values()}
+    problems += links.check(pages, set(files), written)
+    return Site(files, len(pages), tuple(sorted(dict.fromkeys(problems))))
 
 
 def static_files(folders: list[Path]) -> dict[str, Path]:
@@ -77,7 +80,7 @@ class _Maker:
         self.problems: list[Problem] = []
         self._claims: list[Judged] = []
 
-    def read_sources(self) -> list[SourcePage]:
+    def read_sources(self, manual: Manual) -> list[SourcePage]:
         """Read what people write, and learn what to navigate to."""
         pages = []
         for path in sorted(self._project.site.rglob("*.md")):
@@ -86,8 +89,19 @@ class _Maker:
             except InputError as fault:
                 self.problems.append(Problem(fault.where, fault.what))
         written = tuple((page.front.title, page.front.address) for page in pages if page.front.kind == "method")
-        self._framer = Framer(self._project.settings, written)
+        docs = ((manual_page.NAME, ADDRESS),) if manual.pages else ()
+        self._framer = Framer(self._project.settings, (*written, *docs))
         return pages
+
+    def add_manual(self, manual: Manual, sources: list[SourcePage]) -> None:
+        """Add the documentation; its links may lead to pages that people write."""
+        written = {page.source: page.front.address for page in sources}
+        binder = manual_page.Binder(self._project, manual, written, self._framer)
+        for page in manual.pages.values():
+            context, problems = binder.bind(page)
+            self.problems += problems
+            self._add(page.address, "docs.html", context, page.source)
+        self.problems += manual.problems
 
     def add_written(self, sources: list[SourcePage]) -> None:
         """Add the pages that people write."""

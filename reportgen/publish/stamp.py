@@ -17,10 +17,7 @@ from reportgen.project import SETTINGS_FILE, Project
 from reportgen.publish.cache import FOLDER, digest
 from reportgen.publish.theme_folders import theme_folders
 
-LIBRARIES = (
-    "altair", "jinja2", "markdown-it-py", "mdit-py-plugins", "msgspec", "numpy", "pandas", "pyarrow", "scipy",
-    "vl-convert-python",
-)  # fmt: skip
+LIBRARIES = ("jinja2", "markdown-it-py", "mdit-py-plugins", "msgspec", "numpy", "pandas", "pyarrow", "scipy")
 T = TypeVar("T")
 
 
@@ -73,7 +70,9 @@ def _inputs(project: Project) -> Iterator[bytes | str]:
     package = Path(__file__).resolve().parents[1]
     yield libraries_digest()
     yield tree_digest(package, pattern="*.py")
-    yield tree_digest(project.site, project.runs, *theme_folders(project.templates))
+    yield tree_digest(
+        project.site, project.runs, *([project.docs] if project.docs else []), *theme_folders(project.templates)
+    )
     declared = sorted(project.kernels.glob("*/experiment*.toml"))
     yield from _contents(project.root, [*declared, project.root / SETTINGS_FILE])
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from reportgen.errors import InputError
-from reportgen.model.experiment import Mode
 from reportgen.model.null_study import HarnessSummary, ModeSummary, NullStudy
+from reportgen.model.protocol import Mode
 from reportgen.publish import study_lookup, wording
 from reportgen.publish.lookup import slug
 from reportgen.publish.study_lookup import kernel_name, way_name

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from reportgen.errors import InputError
-from reportgen.model.experiment import Experiment, Mode
+from reportgen.model.experiment import Experiment
 from reportgen.model.null_study import (
     HarnessKernel,
     HarnessSummary,
@@ -16,6 +16,7 @@ from reportgen.model.null_study import (
     NullStudy,
     PowerSummary,
 )
+from reportgen.model.protocol import Mode
 from reportgen.publish import wording
 from reportgen.publish.lookup import slug
 from reportgen.publish.view import RecordView

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Undefined
 from jinja2.exceptions import SecurityError
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -51,20 +52,43 @@ class Theme:
         return Markup("\n".join(line for line in drawn.splitlines() if line.strip()))  # noqa: S704 - autoescaped
 
 
-class _Sandbox(ImmutableSandboxedEnvironment):
-    """Refuses the operators by which a short expression fills the memory or never ends."""
+FILTERS = ("abs", "first", "last", "length", "list", "max", "min", "sort", "sum", "unique")
+LOOKED_UP = ("get", "items", "keys", "values")  # of a mapping; of nothing else is any attribute within reach
+_LARGEST = 10**18
 
-    intercepted_binops = frozenset({"*", "**"})
+
+class _Sandbox(ImmutableSandboxedEnvironment):
+    """Plain data and arithmetic: no attribute but of mappings, and no operator by which a short expression fills the memory."""
+
+    intercepted_binops = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """Multiply numbers; repeat no text, and raise to no power."""
+        """Work out numbers; join, repeat and format no text, and raise to no power."""
         if operator == "**" or not (isinstance(left, int | float) and isinstance(right, int | float)):
             raise SecurityError(f"{operator} is for numbers, and ** for none: a page computes nothing large")
-        return super().call_binop(context, operator, left, right)
+        found = super().call_binop(context, operator, left, right)
+        if isinstance(found, int) and abs(found) > _LARGEST:
+            raise SecurityError(f"{operator} makes more than {_LARGEST:.0e}: a page computes nothing large")
+        return found
+
+    def wrap_str_format(self, _value: Any) -> None:
+        """Take ``format`` for a method like any other: even a checked one pads to any width."""
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        """Look values of mappings up, and call no method of anything else."""
+        return isinstance(obj, Mapping) and attr in LOOKED_UP and super().is_safe_attribute(obj, attr, value)
 
 
 def sandbox() -> ImmutableSandboxedEnvironment:
-    """Make the environment for page text: plain data, the bindings and nothing else."""
-    environment = _Sandbox(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    """Make the environment for page text: plain data, the bindings, a few filters that only choose and add, and nothing else."""
+    environment = _Sandbox(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True, finalize=_shown)
     environment.globals.clear()
+    environment.filters = {name: environment.filters[name] for name in FILTERS}
     return environment
+
+
+def _shown(value: Any) -> Any:
+    """Show words and numbers; a list or mapping may hold itself many times over."""
+    if isinstance(value, str | int | float | Undefined):
+        return value
+    raise SecurityError(f"a page shows words and figures, and no {type(value).__name__}")

@@ -19,9 +19,10 @@ from reportgen.analysis.null_study import null_study
 from reportgen.analysis.pairing import DeviceRows
 from reportgen.analysis.shares import clopper_pearson, reach_of_most, variance_components
 from reportgen.errors import RecordError
-from reportgen.model.experiment import Mode, Role
+from reportgen.model.experiment import Role
 from reportgen.model.null_study import ModeSummary, NullStudy
 from reportgen.model.plan import Plan
+from reportgen.model.protocol import Mode
 from reportgen.scoring import device_rows, score_attempts
 from tests.factories import sealed_attempt
 from tests.study_factory import HARNESS, Truth, study_arms, study_plan, study_repetitions, study_rows

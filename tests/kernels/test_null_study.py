@@ -21,8 +21,9 @@ from reportgen.measure.backends.machine_code import compare_code
 from reportgen.measure.compiling import Patience
 from reportgen.measure.disassembly import symbols, text_section_sha256
 from reportgen.measure.planning import make_plan
-from reportgen.model.experiment import Mode, Role
+from reportgen.model.experiment import Role
 from reportgen.model.plan import Plan
+from reportgen.model.protocol import Mode
 from reportgen.project import find_experiment, open_project, read_experiment
 from tests.kernels.null_study_models import MODELS, Arrays
 

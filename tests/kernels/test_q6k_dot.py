@@ -1,119 +1,32 @@
 """The Q6_K experiment: its reference against the format's own decoder, its C against the reference, bit for bit."""
 
-import ctypes
-import importlib.util
 import shutil
-import subprocess
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
 from gguf import GGMLQuantizationType, quants
 from numpy.typing import NDArray
 
-from reportgen.calls import Arm, Buffer, Fixture, KernelCall, Output
+from reportgen.calls import Buffer, Fixture
 from reportgen.model.experiment import Experiment, Role
 from reportgen.project import find_experiment, open_project, read_experiment
+from tests.kernels.native_bench import Arrays, Bench, elf_entry_points, elf_text, failures, load_functions
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "kernels" / "q6k_dot"
-HEADERS = ROOT / "reportgen" / "measure" / "backends"
-POISON = np.float32(np.nan)
 
-Arrays = dict[str, NDArray[Any]]
-
-
-class Argument(ctypes.Union):
-    """``reportgen_arg``."""
-
-    _fields_ = (("p", ctypes.c_void_p), ("i", ctypes.c_int64), ("f", ctypes.c_double))
-
-
-def load_module() -> Any:
-    """Load the experiment's functions by path, as the timed process does."""
-    spec = importlib.util.spec_from_file_location("q6k_dot_experiment", FOLDER / "experiment.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-q6k = load_module()
+q6k = load_functions("q6k_dot")
 DECLARED: Experiment = read_experiment(find_experiment(open_project(ROOT), "q6k_dot"))
 CHECKED = [arm.name for arm in DECLARED.arms if arm.role is not Role.FLOOR]
 SMALL = [("l2", columns) for columns in DECLARED.axes["columns"]]
 LARGE = [("beyond_l2", columns) for columns in DECLARED.axes["columns"]]
 
 
-@dataclass
-class Bench:
-    """Compiles each arm on its own and runs it on a fixture's buffers."""
-
-    folder: Path
-    libraries: dict[str, Path] = field(default_factory=dict)
-
-    def library(self, name: str) -> Path:
-        """Compile a declared arm once, a null from the file of the arm it repeats."""
-        if name not in self.libraries:
-            self.libraries[name] = compile_arm(FOLDER / original(name).file, self.folder / f"{name}.so")
-        return self.libraries[name]
-
-    def run(self, name: str, fixture: Fixture, arrays: Arrays) -> NDArray[np.float32]:
-        """Return the arm's output, poisoned before."""
-        return run_library(self.library(name), symbol_of(name), fixture, arrays)
-
-
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     """Provide one bench for the module, since compiling is its dearest part."""
-    return Bench(tmp_path_factory.mktemp("arms"))
-
-
-def original(name: str) -> Any:
-    """Find a declared arm, for a null the one it repeats."""
-    arms = {arm.name: arm for arm in DECLARED.arms}
-    return arms[arms[name].of or name]
-
-
-def symbol_of(name: str) -> str:
-    """Name the entry point of an arm."""
-    return str(original(name).symbol)
-
-
-def compile_arm(source: Path, library: Path) -> Path:
-    """Compile with the system compiler, the plan's options and every warning an error."""
-    compiler = shutil.which("cc")
-    assert compiler is not None
-    warnings = ["-Wall", "-Wextra", "-Wconversion", "-Wno-sign-conversion", "-Werror"]
-    shared = ["-shared", "-fPIC", f"-I{HEADERS}"]
-    subprocess.run([compiler, *DECLARED.compile.options, *warnings, *shared, source, "-o", library], check=True)
-    return library
-
-
-def run_library(library: Path, symbol: str, fixture: Fixture, arrays: Arrays) -> NDArray[np.float32]:
-    """Call one arm as the experiment's own ``kernels`` says."""
-    (call,) = calls(symbol, fixture)
-    (output,) = q6k.outputs(fixture).values()
-    buffers = {**arrays, "y": np.full(output.shape, POISON, output.dtype)}
-    arguments = (Argument * len(call.args))()
-    for slot, value in zip(arguments, call.args, strict=True):
-        if isinstance(value, Buffer):
-            slot.p = buffers[value.name].ctypes.data
-        else:
-            slot.i = value
-    getattr(ctypes.CDLL(str(library)), call.symbol)(arguments)
-    return buffers["y"]
-
-
-def calls(symbol: str, fixture: Fixture) -> list[KernelCall]:
-    """Ask the experiment for the calls of an arm with this entry point."""
-    answer: list[KernelCall] = q6k.kernels(Arm("arm", "candidate", symbol), fixture, {})
-    return answer
+    return Bench("q6k_dot", tmp_path_factory.mktemp("arms"))
 
 
 def make_fixture(weights: str = "l2", columns: object = 2048, seed: int = 7) -> Fixture:
@@ -125,12 +38,6 @@ def make_inputs(fixture: Fixture) -> Arrays:
     """Draw the inputs that belong to a fixture's seed."""
     arrays: Arrays = q6k.inputs(fixture, np.random.default_rng(fixture.seed))
     return arrays
-
-
-def failures(output: Output, got: NDArray[np.float32], wanted: NDArray[np.float64]) -> int:
-    """Count elements outside the tolerance; NaN is always outside."""
-    error = np.abs(got.astype(np.float64) - wanted)
-    return int(np.count_nonzero(~(error <= output.absolute + output.relative * np.abs(wanted))))
 
 
 def replay_float32(fixture: Fixture, arrays: Arrays) -> NDArray[np.float32]:
@@ -248,23 +155,24 @@ def test_floor_does_nothing(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "file", "right", "wrong"),
+    ("name", "change"),
     [
-        ("incumbent", "incumbent.c", "half_to_float(block->d)", "half_to_float(block[row == 3 && b == 0].d)"),
-        ("incumbent", "incumbent.c", "task.y[row] = y", "task.y[row == 3 ? 2 : row] = y"),
-        ("incumbent", "incumbent.c", "float y = 0;", "float y = row == 0 ? 0 : task.y[row - 1];"),
-        ("incumbent", "incumbent.c", "run_scales[3] *", "run_scales[2] *"),
-        ("control", "pair_walk.h", "half_to_float(block->d)", "half_to_float(block[row == 3 && b == 0].d)"),
-        ("control", "pair_walk.h", "low + 32, high, 2", "low + 32, high, 0"),
-        ("control", "control.c", "scales + 4, x + 64", "scales + 3, x + 64"),
-        ("scale_hoist", "scale_hoist.c", "high + i + 8, high_shift", "high + i, high_shift"),
-        ("pair_decode", "q6k.h", "high_bits >> 4", "high_bits >> 2"),
-        ("both", "both.c", "(hide(b) + d)", "(hide(b) + b)"),
-        ("both", "q6k.h", "- 0x20 * each", "- 0x1f * each"),
+        ("incumbent", ("incumbent.c", "half_to_float(block->d)", "half_to_float(block[row == 3 && b == 0].d)")),
+        ("incumbent", ("incumbent.c", "task.y[row] = y", "task.y[row == 3 ? 2 : row] = y")),
+        ("incumbent", ("incumbent.c", "float y = 0;", "float y = row == 0 ? 0 : task.y[row - 1];")),
+        ("incumbent", ("incumbent.c", "run_scales[3] *", "run_scales[2] *")),
+        ("control", ("pair_walk.h", "half_to_float(block->d)", "half_to_float(block[row == 3 && b == 0].d)")),
+        ("control", ("pair_walk.h", "low + 32, high, 2", "low + 32, high, 0")),
+        ("control", ("control.c", "scales + 4, x + 64", "scales + 3, x + 64")),
+        ("scale_hoist", ("scale_hoist.c", "high + i + 8, high_shift", "high + i, high_shift")),
+        ("pair_decode", ("q6k.h", "high_bits >> 4", "high_bits >> 2")),
+        ("both", ("both.c", "(hide(b) + d)", "(hide(b) + b)")),
+        ("both", ("q6k.h", "- 0x20 * each", "- 0x1f * each")),
     ],
 )
-def test_a_wrong_offset_is_caught(tmp_path: Path, name: str, file: str, right: str, wrong: str) -> None:
+def test_a_wrong_offset_is_caught(bench: Bench, tmp_path: Path, name: str, change: tuple[str, str, str]) -> None:
     """A source changed in one place, some for one row only, fails the comparison with the reference."""
+    file, right, wrong = change
     shutil.copytree(FOLDER, tmp_path / "kernel")
     changed = tmp_path / "kernel" / file
     text = changed.read_text()
@@ -272,38 +180,18 @@ def test_a_wrong_offset_is_caught(tmp_path: Path, name: str, file: str, right: s
     changed.write_text(text.replace(right, wrong))
     fixture = make_fixture()
     arrays = make_inputs(fixture)
-    library = compile_arm(tmp_path / "kernel" / original(name).file, tmp_path / "wrong.so")
+    library = bench.compile(name, tmp_path / "kernel", tmp_path / "wrong.so")
 
-    got = run_library(library, symbol_of(name), fixture, arrays)
+    got = bench.run_library(library, bench.symbol(name), fixture, arrays)
 
     assert failures(q6k.outputs(fixture)["y"], got, q6k.reference(fixture, arrays)["y"]) > 0
-
-
-def elf_text(library: Path) -> bytes:
-    """Read the machine code of a shared object."""
-    with library.open("rb") as stream:
-        section = ELFFile(stream).get_section_by_name(".text")
-        assert section is not None
-        return bytes(section.data())
-
-
-def elf_entry_points(library: Path) -> list[str]:
-    """List the functions that a shared object exports."""
-    with library.open("rb") as stream:
-        section = ELFFile(stream).get_section_by_name(".dynsym")
-        assert isinstance(section, SymbolTableSection)
-        return [
-            symbol.name
-            for symbol in section.iter_symbols()
-            if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_shndx"] != "SHN_UNDEF"
-        ]
 
 
 @pytest.mark.parametrize("name", [arm.name for arm in DECLARED.arms if arm.role is Role.NULL])
 def test_a_null_is_its_originals_machine_code(bench: Bench, name: str) -> None:
     """A null, compiled by itself, has its original's text section."""
-    assert bench.library(name) != bench.library(original(name).name)
-    assert elf_text(bench.library(original(name).name)) == elf_text(bench.library(name))
+    assert bench.library(name) != bench.library(bench.original(name).name)
+    assert elf_text(bench.library(bench.original(name).name)) == elf_text(bench.library(name))
 
 
 def test_arms_are_distinct_code_behind_distinct_symbols(bench: Bench) -> None:
@@ -314,10 +202,10 @@ def test_arms_are_distinct_code_behind_distinct_symbols(bench: Bench) -> None:
     assert len(arms) == len({elf_text(bench.library(name)) for name in arms})
 
 
-def test_kernel_calls_name_the_buffers_that_exist() -> None:
+def test_kernel_calls_name_the_buffers_that_exist(bench: Bench) -> None:
     """Memory arguments are the inputs and the output, numbers are rows and blocks a row."""
     fixture = make_fixture()
-    (call,) = calls("q6k_dot_incumbent", fixture)
+    (call,) = bench.calls("q6k_dot_incumbent", fixture)
     named = [value.name for value in call.args if isinstance(value, Buffer)]
 
     assert [*make_inputs(fixture), *q6k.outputs(fixture)] == named

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -41,6 +42,7 @@ class Device:
             memcpyHostToDevice=1,
             memcpyDeviceToHost=2,
             deviceGetAttribute=lambda *_: 132,
+            deviceSynchronize=lambda: self.do("wait for all"),
             driverGetVersion=lambda: 13000,
             getDeviceCount=lambda: 1,
             free=self._free,
@@ -65,8 +67,14 @@ class Device:
             Event=lambda: SimpleNamespace(record=lambda _: self.do("event")),
             function=SimpleNamespace(Module=lambda: _Module(self)),
             get_elapsed_time=lambda *_: self.elapsed_ms.pop(0),
+            UnownedMemory=lambda place, size, *_: SimpleNamespace(ptr=place, size=size),
+            MemoryPointer=lambda memory, _: SimpleNamespace(mem=memory),
+            MemoryPool=lambda: SimpleNamespace(malloc=None),
+            using_allocator=lambda _: nullcontext(),
         )
-        self.cupy = SimpleNamespace(__version__="stub", cuda=cuda)
+        self.cupy = SimpleNamespace(
+            __version__="stub", cuda=cuda, ndarray=_array, copyto=_copy_into, from_dlpack=_shared
+        )
 
     def do(self, what: str) -> None:
         """Log something, or fail at it."""
@@ -95,17 +103,68 @@ class Device:
 
     def _stream(self, *, non_blocking: bool) -> Any:
         assert non_blocking
-        return SimpleNamespace(
-            ptr=77,
-            begin_capture=lambda: self.do("begin capture"),
-            end_capture=self._graph,
-            synchronize=lambda: self.do("synchronize"),
-        )
+        return _Stream(self)
 
-    def _graph(self) -> Any:
+    def graph(self) -> Any:
+        """End a capture."""
         self.do("end capture")
         launch: Callable[[Any], None] = lambda _: self.do("graph")  # noqa: E731 - a field of the stand-in
         return SimpleNamespace(launch=launch, upload=lambda _: self.do("upload"))
+
+
+class _Stream:
+    """The one stream; as a context it is the current one."""
+
+    ptr = 77
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+
+    def begin_capture(self) -> None:
+        """Begin to record."""
+        self._device.do("begin capture")
+
+    def end_capture(self) -> Any:
+        """Stop recording."""
+        return self._device.graph()
+
+    def synchronize(self) -> None:
+        """Wait for the stream."""
+        self._device.do("synchronize")
+
+    def __enter__(self) -> None:
+        self._device.do("current")
+
+    def __exit__(self, *_: object) -> None:
+        self._device.do("not current")
+
+
+class Array(np.ndarray):
+    """An array of CuPy's over host memory: what runs on it really computes."""
+
+    mem: Any
+
+    @property
+    def data(self) -> Any:
+        """Tell the memory as CuPy does."""
+        return SimpleNamespace(mem=self.mem)
+
+
+def _array(shape: tuple[int, ...], dtype: str, memptr: Any) -> Array:
+    raw = (ctypes.c_uint8 * memptr.mem.size).from_address(memptr.mem.ptr)
+    made = np.frombuffer(raw, dtype).reshape(shape).view(Array)
+    made.mem = memptr.mem
+    return made
+
+
+def _shared(array: np.ndarray) -> Array:
+    made = np.asarray(array).view(Array)
+    made.mem = SimpleNamespace(ptr=array.ctypes.data, size=array.nbytes)
+    return made
+
+
+def _copy_into(buffer: Array, array: Any, casting: Any) -> None:
+    np.copyto(buffer, array, casting=casting)
 
 
 class _Module:

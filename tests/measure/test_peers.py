@@ -16,7 +16,7 @@ from reportgen.measure.backends.fake_peer import FakePeer
 from reportgen.measure.backends.session import PeerSpec, Slot
 from reportgen.measure.controller import plan_of
 from reportgen.measure.description import Description
-from reportgen.measure.peer_cells import peer_cells, peer_variables
+from reportgen.measure.peer_cells import library_folders, peer_cells
 from reportgen.model.record import Status
 from reportgen.model.result import Reason, Verdict
 from reportgen.publish.attempt_checks import attempt_findings
@@ -161,8 +161,8 @@ def test_a_plan_says_who_is_measured_where(lab: Lab) -> None:
     attempt = lab.load(lab.run())
     assert {"peer": 1} == attempt.manifest.counts.series
     assert [] == list(attempt_findings(attempt.path))
-    folders = {value for name, value in peer_variables(lab.root).items() if name.endswith("_DIR")}
-    assert all(folder.startswith(f"{lab.root}/peer-cache/") for folder in folders)
+    folders = set(library_folders(lab.root).values())
+    assert all(folder.startswith(f"{lab.root}/library-cache/") for folder in folders)
 
 
 def test_each_step_of_a_graph_gives_its_part_of_the_output() -> None:

@@ -16,7 +16,7 @@ from reportgen.measure.correctness import Comparison, compare_bits, compare_valu
 from reportgen.measure.exclusion import broken_rules, highest_clock_mhz, tagged
 from reportgen.measure.ledger import Turn, read_ledger
 from reportgen.measure.timing import Clockwork, block_readings
-from reportgen.model.experiment import Exclusion
+from reportgen.model.protocol import Exclusion
 from reportgen.model.record import Repetition
 
 FLOATS = Output((4,), "float32", absolute=0.1, relative=0.01)

@@ -23,6 +23,7 @@ from reportgen.model import experiment as model
 from reportgen.model.building import Command, Compile
 from reportgen.model.experiment import GateKind, Role
 from reportgen.model.plan import Plan, PlanFixture
+from reportgen.model.protocol import Exclusion, Mode, Protocol
 from reportgen.project import ExperimentFolder
 from tests.measure.adding import planned
 
@@ -38,7 +39,7 @@ NOUNS = (
     model.Harness,
     Compile,
     Command,
-    model.Protocol,
+    Protocol,
 )
 
 
@@ -90,7 +91,7 @@ def program(folder: ExperimentFolder) -> ModuleType:
 
 def test_every_key_of_an_experiment_stands_on_the_page() -> None:
     """A key that is added to the model and not to the page fails here; so does a role or a kind of gate."""
-    keys = {field.encode_name for noun in (*NOUNS, model.Exclusion) for field in msgspec.structs.fields(noun)}
+    keys = {field.encode_name for noun in (*NOUNS, Exclusion) for field in msgspec.structs.fields(noun)}
     words = {*keys, *Role, *GateKind, *(field.name for field in msgspec.structs.fields(model.Source))}
     assert [] == sorted(word for word in words if f"`{word}`" not in PAGE and f"{word} = " not in PAGE)
 
@@ -98,12 +99,12 @@ def test_every_key_of_an_experiment_stands_on_the_page() -> None:
 def test_defaults_on_the_page_are_those_of_the_model() -> None:
     """Every row of the protocol's tables, read as text."""
     rows = re.findall(r"^\| `(\w+)` \| ([^|]*) \| ", PAGE, re.MULTILINE)
-    for noun in (model.Protocol, model.Exclusion):
+    for noun in (Protocol, Exclusion):
         for field in msgspec.structs.fields(noun):
             if field.name not in ("exclude", "modes"):
                 assert (field.name, str(field.default).replace("True", "`true`")) in rows
     assert ("modes", '`["process"]`') in rows
-    assert [model.Mode.PROCESS] == model.Protocol().modes
+    assert [Mode.PROCESS] == Protocol().modes
 
 
 def test_every_key_of_the_simulation_stands_on_the_page() -> None:

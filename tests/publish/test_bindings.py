@@ -213,5 +213,5 @@ def test_every_line_of_a_sum_is_derived_on_the_page(built: Built) -> None:
 def test_a_sum_that_was_made_before_is_not_derived_again(say: Say) -> None:
     """The same lines and result lead to the same table."""
     twice = 'sum_of("All", ("scored", count("batches")))'
-    said, problems = say(f"{twice} ~ {twice}")
+    said, problems = say(f"{twice} }}}} {{{{ {twice}")
     assert ([], 2) == (problems, said.count("#sum-1"))

@@ -62,6 +62,46 @@ def found(folder: Path, body: str, kind: str = "report", title: str = "A") -> li
         ("A third less, by a factor of two.", 9, "factor of two", "ratio"),
         ("{{ link('3% less') }}", 9, "3%", "percentage"),
         ("{{ sum_of('Both',\n ('5 ms', change('candidate'))) }}", 10, "5 ms", "time"),
+        ("It took 1/3 of the time.", 9, "1/3", "ratio"),
+        ("It took 5‰ less, or 12 permille.", 9, "5‰", "percentage"),
+        ("It took 0.9 of the time.", 9, "0.9 of the", "ratio"),
+        ("A ratio near 0.95.", 9, "0.95", "ratio"),
+        ("It halves the time.", 9, "halves the", "ratio"),
+        ("Its time is halved.", 9, "is halved", "ratio"),
+        ("Half as long as before.", 9, "half as long", "ratio"),
+        ("It took half as long again.", 9, "half as long again", "ratio"),
+        ("It needs twice the bandwidth.", 9, "twice the bandwidth", "ratio"),
+        ("A third of the time is left.", 9, "a third of the time", "ratio"),
+        ("A fourth more instructions.", 9, "a fourth more", "ratio"),
+        ("A tenfold gain, an order of magnitude.", 9, "tenfold", "ratio"),
+        ("Zero percent of it.", 9, "zero percent", "percentage"),
+        ("By a few tenths of a percent.", 9, "tenths of a percent", "percentage"),
+        ("Some twenty-five percent.", 9, "twenty-five percent", "percentage"),
+        ("A hundred nanoseconds more.", 9, "hundred nanoseconds", "time"),
+        ("Every tenth of a second or so.", 9, "every tenth of a second", "time"),
+        ("At 12 Gflop/s.", 9, "12 Gflop/s", "rate"),
+        ("At 3 TFLOPS.", 9, "3 TFLOPS", "rate"),
+        ("At 40 GiB/s, or 3 bytes per cycle.", 9, "3 bytes per cycle", "rate"),
+        ("At 12 it/s.", 9, "12 it/s", "rate"),
+        ("Under 700 W and 80 °C.", 9, "700 W", "reading"),
+        ("From 432 fresh scored batches.", 9, "432 fresh scored batches", "count"),
+        ("{% raw %}It took 3.1% less.{% endraw %}", 9, "3.1%", "percentage"),
+        ("{% raw %}{{ 3.1% }}{% endraw %}", 9, "3.1%", "percentage"),
+        ("It took 3{# a #}.1{# b #}% less.", 9, "3.1%", "percentage"),
+        ("It took 3{% if true %}.1{% endif %}% less.", 9, "3.1%", "percentage"),
+        ("It took \uff13.\uff11\uff05 less.", 9, "3.1%", "percentage"),
+        ("It took \u0663\u066a less.", 9, "3%", "percentage"),
+        ("It took \N{VULGAR FRACTION ONE THIRD} less.", 9, "1\N{FRACTION SLASH}3", "ratio"),
+        ("It took 3\u200b.\u00ad1% less.", 9, "3.1%", "percentage"),
+        ("It took &#51;.1&percnt; less.", 9, "3.1%", "percentage"),
+        ("It took 3<b>.1</b>% less.", 9, "3.1%", "percentage"),
+        ("\n<p>\n&#51;<i>.1</i>%\n</p>\n", 11, "3.1%", "percentage"),
+        ("\n<p\n title='5 ms'>x</p>\n", 10, "5 ms", "time"),
+        ("See ![it](x.png '3% less').", 9, "3%", "percentage"),
+        ('See [it](x/){title="3% less"}.', 9, "3%", "percentage"),
+        ("Told below[^1].\n\n[^1]: It took 3% less.\n", 11, "3%", "percentage"),
+        ("Told here^[It took 3% less.].", 9, "3%", "percentage"),
+        ("{% set gain = '3% less' %}{{ link(gain) }}", 9, "3%", "percentage"),
     ],
 )
 def test_a_figure_typed_by_hand_is_found_with_its_line(
@@ -80,8 +120,15 @@ def test_a_figure_typed_by_hand_is_found_with_its_line(
     [
         ("{{ 3.1 }}%", "3.1"),
         ("{{ '3.1' }}%", "3.1"),
-        ("{{ '3.1% ' ~ count('batches') }}", "3.1% "),
-        ("{{ '3.1%'.strip() }}", "3.1%"),
+        ("{{ '3.1% ' ~ count('batches') }}", "concat of 3.1% "),
+        ("{{ '3.1%'.strip() }}", "call of 3.1%"),
+        ("{{ change('candidate').replace('5', '9') }}", "call of change"),
+        ("{{ change('candidate')[:3] }}", "getitem of change"),
+        ("{{ change('candidate').amount.value }}", "getattr of change"),
+        ("{{ table('changes') | length }}", "filter of table"),
+        ("{{ protocol().repetitions * protocol().spares }}", "mul of protocol"),
+        ("{{ -protocol().repetitions }}", "neg of protocol"),
+        ("{{ [link][0]('x') }}", "call of link"),
         ("{{ count('batches') if 1 > 2 else '3.1%' }}", "3.1%"),
         ("{% set gain = '3.1%' %}{{ gain }}", "gain"),
         ("{% for gain in [3.1] %}{{ gain }}%{% endfor %}", "gain"),
@@ -97,6 +144,49 @@ def test_what_an_expression_says_without_a_binding_is_refused(tmp_path: Path, bo
 @pytest.mark.parametrize(
     "body",
     [
+        "It took {{ count('arms') }}% less.",
+        "It took {{ count('arms') }} times as long.",
+        "It took {{ count('arms') }}{{ count('fixtures') }} rows.",
+        "It took 1{{ count('arms') }} rows.",
+        "It took {{ count('arms') }}.5 rows.",
+        "It took -{{ time('candidate') }}.",
+        "It took {{ change('candidate') }} less.",
+        "It took {{ protocol().least_batch_ms }} s.",
+    ],
+)
+def test_what_stands_beside_a_figure_may_not_change_it(tmp_path: Path, body: str) -> None:
+    """A digit, a sign, a unit that is not its own, a direction: a binding says its figure whole."""
+    problems = [one for one in found(tmp_path, body) if "changes what" in one.what]
+
+    assert {"site/page.md:9"} == {one.where for one in problems}
+    assert all("a binding says its figure whole" in one.what for one in problems)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("<style>p::after { content: '3.1%' }</style>", "<style> is not for pages"),
+        ("<svg><text>x</text></svg>", "<svg> is not for pages"),
+        ("A <data value='3'>x</data>.", "<data> is not for pages"),
+        ("A <bdo dir='rtl'>x</bdo>.", "<bdo> is not for pages"),
+        ("<p style='display: none'>{{ change('candidate') }}</p>", "attribute 'style' is not for pages"),
+        ('[x](y/){style="color: white"}', "attribute 'style' is not for pages"),
+        ("<p onclick='x()'>x</p>", "attribute 'onclick' is not for pages"),
+        ("<a class='number' href='#'>x</a>", "class 'number' is kept for what bindings say"),
+        ("[x](y/){.number}", "class 'number' is kept for what bindings say"),
+        ("A %1.3\N{RIGHT-TO-LEFT OVERRIDE} mark.", "a mark that turns the direction of writing"),
+    ],
+)
+def test_what_could_cover_or_imitate_a_figure_is_not_for_pages(tmp_path: Path, body: str, said: str) -> None:
+    """Neither styles nor scripts nor drawings nor the names that bindings' figures bear."""
+    assert [("site/page.md:10", True)] == [
+        (one.where, one.grave) for one in found(tmp_path, "\n" + body) if said in one.what
+    ]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
         "Q8_0 and Q6_K, FP16, m16n8k16, SHA-256, Python 3.11, CUDA 13.0, H200 and 2026-11-29.",
         "Two ideas on one page, in five lines; the two values of a byte, three macros, eight bits, four heads.",
         "Decode 2,048 x 512 weights; 8 of 256 experts; tokens 1, 2 and 4; see section 4.2; at times; several times.",
@@ -105,6 +195,10 @@ def test_what_an_expression_says_without_a_binding_is_refused(tmp_path: Path, bo
         "{{ protocol().repetitions }} and {{ change('candidate', where={'cache': 'same-set'}) }}, ratio of two sums.",
         "<!-- was 3% once -->\n\nNothing.",
         "A pass over the data, fast memory, a breakfast, `faster` as a name.",
+        "In half precision, a third kernel, one half of the question, both halves of a warp; lanes 0,1,2; 10:15 UTC.",
+        "A batch takes {{ protocol().least_batch_ms }} ms; {{ count('arms') }} arms, {{ change('candidate') }}. Then more.",
+        "{% for arm in ['a', 'b'] %}{{ change(arm) }}, {% endfor %}<details><summary>More</summary>x</details>",
+        "| a | b |\n| ---: | :--- |\n| [x](y/){.quiet} | {{ change('candidate') }} |\n\n![A chart](x.png)",
     ],
 )
 def test_what_is_no_measurement_is_left_alone(tmp_path: Path, body: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from reportgen.errors import InputError
+from reportgen.publish import sums
 from reportgen.publish.markdown import fill, read_page, to_html
 
 FRONT = '+++\ntitle = "A"\nkind = "note"\nsummary = "B"\ndate = 2026-01-02\naddress = "a/"\n+++\n'
@@ -62,10 +63,52 @@ def test_page_text_cannot_fill_the_memory(tmp_path: Path, expression: str) -> No
     assert "6" in fill(page_with(tmp_path, FRONT + "{{ 2 * 3 }}\n"), {})[0]
 
 
-def test_a_macro_that_never_ends_is_a_problem_of_the_page(tmp_path: Path) -> None:
-    """Told like any other."""
-    page = page_with(tmp_path, FRONT + "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}\n")
-    assert "recursion" in fill(page, {})[1][0].what
+@pytest.mark.parametrize(
+    "body",
+    [
+        "{% macro f() %}{{ f() }}{{ f() }}{% endmacro %}{{ f() }}",
+        "{% set a %}x{% endset %}{% set a %}{{ a }}{{ a }}{% endset %}",
+        "{% set a = 'x' %}{% set a = a ~ a %}{{ count(a) }}",
+        "{% filter upper %}{{ count('arms') }}{% endfilter %}",
+        "{% for a in x recursive %}{{ loop(x) }}{% endfor %}",
+        "{% for a in x %}{% for b in x %}{% for c in x %}{% endfor %}{% endfor %}{% endfor %}",
+        "{% autoescape false %}{{ name() }}{% endautoescape %}",
+        "{% include 'secret' %}",
+        "{% set claim = link %}{{ claim('3% less') }}",
+    ],
+)
+def test_a_statement_that_alters_figures_or_never_ends_keeps_a_page_from_being_filled(
+    tmp_path: Path, body: str
+) -> None:
+    """Nothing of it is evaluated; the line is told."""
+    text, problems = fill(page_with(tmp_path, FRONT + body + "\n"), {})
+    assert "could not be completed" in text
+    assert {"site/page.md:8"} == {problem.where for problem in problems}
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("'x'.rjust(1000000000)", "unsafe"),
+        ("'{:>1000000000}'.format(1)", "unsafe"),
+        ("'%1000000000d' % 1", "computes nothing large"),
+        ("'x' | center(1000000000)", "No filter named 'center'"),
+        ("'x' | indent(1000000000)", "No filter named 'indent'"),
+        ("'3.1' | float", "No filter named 'float'"),
+        ("[figure, figure]", "shows words and figures, and no list"),
+        ("figure().amount", "unsafe"),
+        ("figure().replace('1', '2')", "unsafe"),
+        ("999999999 * 999999999 * 999999999", "computes nothing large"),
+        ("(" * 300 + "1" + ")" * 300, ""),
+        ("1" + " - (1" * 300 + ")" * 300, ""),
+    ],
+)
+def test_page_text_makes_and_changes_no_words(tmp_path: Path, expression: str, said: str) -> None:
+    """No method, no padding, no formatting, nothing that needs memory beyond the page's own; never an exception."""
+    figure = sums.figure_of(sums.Amount(1.0, sums.COUNT, "1", "#x"))
+    _, problems = fill(page_with(tmp_path, FRONT + f"{{{{ {expression} }}}}\n"), {"figure": lambda: figure})
+    assert all(said in problem.what for problem in problems)
+    assert problems or not said
 
 
 def test_values_are_escaped_where_they_are_put_in(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import pytest
 
 from reportgen.analysis.analyse import analyse
 from reportgen.analysis.pairing import DeviceRows
-from reportgen.model.experiment import Mode
 from reportgen.model.plan import Plan
+from reportgen.model.protocol import Mode
 from reportgen.publish.verify import differences, results_of
 from reportgen.publish.verify_null_study import share_ends
 from tests.study_factory import MODES, Truth, study_arms, study_plan, study_rows

@@ -18,9 +18,10 @@ from reportgen.model.record import Status
 from reportgen.publish import chart_data, record_facts, study_charts, study_tables, study_values, tables
 from reportgen.publish.bindings import Bindings
 from reportgen.publish.cache import Cache
-from reportgen.publish.claim_words import DOMAINS, ClaimWords
+from reportgen.publish.claim_words import WORDS, ClaimWords
 from reportgen.publish.figures import SAVINGS
 from reportgen.publish.gather import Gathered
+from reportgen.publish.imagined import NUMBER
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import KINDS, FrontMatter, fill, read_page
 from reportgen.publish.templates import Theme
@@ -114,13 +115,14 @@ def test_the_guide_names_every_binding_and_every_choice(library: Library, tmp_pa
 
 def test_the_guide_names_every_word_of_a_claim_as_it_is_called() -> None:
     """With its parameters and their defaults; ``study`` passes its own on."""
-    for name in set(DOMAINS) - {"study"}:
+    for name in set(WORDS) - {"study"}:
         signature = inspect.signature(getattr(ClaimWords, name))
         said = [
             one.name if one.default is one.empty else f"{one.name}={json.dumps(one.default).replace('null', 'None')}"
             for one in signature.parameters.values()
         ]
         assert f"`{name}({', '.join(said[1:])})`" in GUIDE
+    assert f"{NUMBER} records that are made up" in GUIDE
 
 
 def test_the_guide_names_every_figure_of_a_study() -> None:

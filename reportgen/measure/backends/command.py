@@ -18,6 +18,7 @@ from reportgen.measure.identity import cpu_device, file_sha256, governor
 from reportgen.model.building import Command
 from reportgen.model.experiment import Arm, Role
 from reportgen.model.plan import Plan
+from reportgen.model.protocol import Mode
 from reportgen.model.record import Device
 from reportgen.project import ExperimentFolder
 
@@ -51,6 +52,12 @@ class CommandBuilder:
         command, where = plan.experiment.command, str(folder.toml)
         if command is None:
             raise InputError("has no [command], which says what is run", where=where, remedy="see docs/commands.md")
+        if command.resident and Mode.PLACEMENT in plan.experiment.protocol.modes:
+            raise InputError(
+                "a resident program lives for one repetition, and protocol.modes has placement",
+                where=where,
+                remedy="leave one of them out",
+            )
         program = _found(command.run[0], folder.folder, where)
         watched = {"program": program} | {f"file/{name}": folder.folder / name for name in command.files}
         hashes = {name: file_sha256(path) for name, path in watched.items()}
@@ -61,6 +68,7 @@ class CommandBuilder:
         }
         path, own = out_dir / "commands.json", out_dir / "command_experiment.py"
         facts = {"arms": commands, "folder": str(folder.folder.resolve()), "deadline_s": command.deadline_s}
+        facts["resident"] = command.resident
         path.write_text(json.dumps(facts), encoding="utf-8")
         incumbent = next(arm.name for arm in plan.experiment.arms if arm.role is Role.INCUMBENT)
         own.write_text(_PROGRAM.format(path=str(path), incumbent=incumbent), encoding="utf-8")
@@ -110,6 +118,10 @@ def _found(name: str, folder: Path, where: str) -> Path:
 
 def _command(arm: Arm, command: Command, plan: Plan, where: str) -> dict[str, Any]:
     argv = [*command.run, *arm.arguments]
+    if command.resident:
+        for part in argv:
+            _check_placeholders(part, {"arm": arm.name}, f"{where}: arm {arm.name!r}")
+        return {"argv": argv, "environment": {**command.environment, **arm.environment}, "resident": True}
     for fixture in plan.fixtures:
         told = placeholders(Question(arm.name, fixture.name, fixture.values, 1, 0))
         for part in argv:

@@ -1,7 +1,7 @@
 """One question to an outside program, and its answer: a line of JSON with five fields. Standard library and NumPy only.
 
 The program is started anew for every question, with the arm's arguments and environment; what it is asked stands in placeholders of
-its arguments and in its environment. docs/commands.md is the contract.
+its arguments and in its environment. A resident one is started once and asked on its standard input. docs/commands.md is the contract.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import json
 import math
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from reportgen.calls import Arm, Buffer, Fixture, KernelCall, Output
 from reportgen.errors import FindingError
+from reportgen.measure.backends.command_resident import Resident
 
 FIELDS = ("arm", "fixture", "launches", "elapsed_ns", "check")
 CHECK = "check"
@@ -55,6 +57,8 @@ class Program:
     def __init__(self, facts: Mapping[str, Any]) -> None:
         self._arms: dict[str, dict[str, Any]] = facts["arms"]
         self._folder, self._deadline_s = str(facts["folder"]), float(facts["deadline_s"])
+        self.resident = bool(facts.get("resident"))
+        self._living: dict[str, Resident] = {}
 
     @classmethod
     def of(cls, path: Path) -> Program:
@@ -69,8 +73,10 @@ class Program:
         FindingError
             It cannot be started, takes too long, ends with another status than 0, or answers something else than it was asked.
         """
-        command = self._arms[question.arm]
         where = f"arm {question.arm!r}, fixture {question.fixture}"
+        if self.resident:
+            return self._ask_resident(question, where)
+        command = self._arms[question.arm]
         told = placeholders(question)
         argv = [part.format_map(told) for part in command["argv"]]
         environment = dict(os.environ) | {f"{PREFIX}{name.upper()}": str(value) for name, value in told.items()}
@@ -93,6 +99,51 @@ class Program:
         if ended.returncode:
             raise FindingError(f"its program ended with status {ended.returncode}: {_last(ended.stderr)}", where=where)
         return read_answer(ended.stdout.decode("utf-8", "replace"), question, where)
+
+    def start(self, arm: str) -> None:
+        """Start an arm's program where it is a resident one and does not live yet.
+
+        Raises
+        ------
+        FindingError
+            It cannot be started.
+        """
+        if not self.resident or arm in self._living:
+            return
+        command, told = self._arms[arm], {"arm": arm}
+        argv = [part.format_map(told) for part in command["argv"]]
+        environment = dict(os.environ) | {f"{PREFIX}ARM": arm} | command["environment"]
+        with self._said_of(f"arm {arm!r}"):
+            self._living[arm] = Resident(argv, self._folder, environment, self._deadline_s)
+
+    def end(self) -> None:
+        """Let every living program end.
+
+        Raises
+        ------
+        FindingError
+            One does not end as it must; the others are ended at once.
+        """
+        while self._living:
+            arm, resident = self._living.popitem()
+            with self._said_of(f"arm {arm!r}"):
+                resident.end()
+
+    def _ask_resident(self, question: Question, where: str) -> Answer:
+        self.start(question.arm)
+        with self._said_of(where):
+            line = self._living[question.arm].ask(placeholders(question))
+            return read_answer(line, question, where)
+
+    @contextmanager
+    def _said_of(self, where: str) -> Iterator[None]:
+        """Lay a fault at its place; no program outlives it."""
+        try:
+            yield
+        except FindingError as fault:
+            while self._living:
+                self._living.popitem()[1].kill()
+            raise FindingError(fault.what, where=fault.where or where, remedy=fault.remedy) from fault
 
 
 def placeholders(question: Question) -> dict[str, Any]:
@@ -189,8 +240,10 @@ class Described:
     def reference(self, fixture: Fixture, inputs: dict[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
         """Ask the incumbent once."""
         del inputs
-        question = Question(self._incumbent, fixture.name, fixture.values, 1, 0)
-        return {CHECK: digest(Program.of(self._path).ask(question).check).astype(np.float64)}
+        program = Program.of(self._path)
+        answer = program.ask(Question(self._incumbent, fixture.name, fixture.values, 1, 0))
+        program.end()
+        return {CHECK: digest(answer.check).astype(np.float64)}
 
     def kernels(self, arm: Arm, fixture: Fixture, buffers: dict[str, Buffer]) -> list[KernelCall]:
         """Name one call that nobody makes."""

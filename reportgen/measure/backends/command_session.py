@@ -1,4 +1,4 @@
-"""Outside programs inside the timed process: each batch is one question to a fresh process of the arm's program."""
+"""Outside programs inside the timed process: each batch is one question to a fresh process of the arm's program, or to the one that lives."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class CommandSession:
         self._outputs: dict[str, dict[str, Output]] = {}
 
     def load(self, modules: Sequence[Module]) -> None:
-        """Load nothing: a program is started for each question."""
+        """Load nothing: a program is started for each question, a resident one with its first graph."""
 
     def allocate(self, allocations: Sequence[Allocation]) -> None:
         """Allocate without paddings: no program sees these buffers."""
@@ -70,7 +70,8 @@ class CommandSession:
         return [hashlib.blake2b(self._memory[slot].data, digest_size=16).hexdigest() for slot in slots]
 
     def capture(self, spec: GraphSpec) -> GraphSpec:
-        """Remember what is asked."""
+        """Remember what is asked; a resident program is started, in the drawn order of the graphs."""
+        self._program.start(spec.arm)
         if spec.fixture not in self._outputs:
             self._outputs[spec.fixture] = self._description.outputs(self._job.fixture(spec.fixture).seen())
         return spec
@@ -121,7 +122,8 @@ class CommandSession:
 
     def facts(self) -> dict[str, Any]:
         """Say what a batch is."""
-        return {"batch": "one fresh process of the arm's program"}
+        one = "one question to the arm's program, which lives for the repetition"
+        return {"batch": one if self._program.resident else "one fresh process of the arm's program"}
 
     def addresses(self) -> list[int]:
         """Nothing that a program would see lies anywhere here."""
@@ -132,6 +134,7 @@ class CommandSession:
         self._job = job
 
     def close(self) -> None:
-        """Forget everything."""
+        """Let resident programs end, and forget everything."""
+        self._program.end()
         self._memory.clear()
         self._outputs.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 import importlib.util
 import json
@@ -20,6 +21,7 @@ from reportgen.measure.backends.cuda_options import OPTIONS, keywords
 from reportgen.measure.backends.interface import Built, BuiltArm
 from reportgen.measure.backends.machine_code import compare_code
 from reportgen.measure.backends.nvml import Gpu, chosen, driver_version, gpus, open_nvml
+from reportgen.measure.backends.python_source import described
 from reportgen.measure.compiling import Patience, compile_one
 from reportgen.measure.environment import PACKAGE_ROOT
 from reportgen.measure.identity import file_sha256, governor
@@ -41,6 +43,8 @@ DISTRIBUTIONS = (
     "nvidia-cuda-nvrtc",
     "nvidia-cuda-runtime",
     "nvidia-ml-py",
+    "jax",
+    "jaxlib",
     "torch",
     "triton",
 )
@@ -55,10 +59,11 @@ class CudaBuilder:
     measures_peers = True
 
     def build(self, plan: Plan, folder: ExperimentFolder, out_dir: Path, patience: Patience) -> Built:
-        """Compile every arm and the harness's own kernels, read what they became, compare the machine code of the arms."""
+        """Compile every arm that is not in Python and the harness's own kernels, read what they became, compare the machine code of the arms."""
         options = [option for option in plan.backend_options if not option.startswith("backend=")]
         keywords(options)
-        arms = plan.own_arms
+        arms = plan.compiled_arms
+        described_arms = {arm.name: described(arm, folder.folder) for arm in plan.python_arms}
         files = {arm.name: out_dir / f"{arm.name}.cubin" for arm in arms}
         _each_core(lambda arm: compile_arm(arm, options, folder.folder, files[arm.name], patience), arms)
         harness = out_dir / f"{HARNESS}.cubin"
@@ -68,11 +73,13 @@ class CudaBuilder:
         warnings += [f"arm {name!r}: {line}" for name, one in told.items() for line in warnings_of(one["log"])]
         hashes = {name: file_sha256(path) for name, path in files.items()}
         return Built(
-            {arm.name: BuiltArm(str(files[arm.name]), hashes[arm.name], arm.symbol or "") for arm in arms},
+            {arm.name: BuiltArm(str(files[arm.name]), hashes[arm.name], arm.symbol or "") for arm in arms}
+            | {arm.name: _python(arm, folder.folder, described_arms[arm.name]) for arm in plan.python_arms},
             options={"cubins": hashes, "harness": str(harness)},
             warnings=warnings,
             artifacts={
                 **{f"binaries/{name}.cubin": path.read_bytes() for name, path in files.items()},
+                **{f"binaries/{name}.json": text for name, text in described_arms.items()},
                 f"binaries/{HARNESS}.cubin": harness.read_bytes(),
                 "code.json": _code_facts(arms, files, told),
             },
@@ -128,6 +135,11 @@ def compile_arm(arm: Arm, options: Sequence[str], folder: Path, cubin: Path, pat
         raise InputError(f"arm {arm.name!r} lacks `file` or `symbol`", remedy="name its source and entry point")
     defines = [f"-D{name}={value}" for name, value in arm.defines.items()]
     _compile(_Unit(arm.file, folder, cubin, [*options, *defines], f"arm {arm.name!r}"), patience)
+
+
+def _python(arm: Arm, folder: Path, text: bytes) -> BuiltArm:
+    """Give the file that the timed process loads, and the hash of what stands for its code."""
+    return BuiltArm(str(folder.resolve() / str(arm.file)), hashlib.sha256(text).hexdigest(), arm.symbol or "")
 
 
 def _each_core(work: Callable[[Arm], None], arms: Sequence[Arm]) -> None:

@@ -1,6 +1,6 @@
-"""Implementations of others on the GPU: arrays over the buffers, capture with memory of its own, results that lie in that memory.
+"""Callables on the GPU (peers, arms in Python): arrays over the buffers, capture with memory of its own, results that lie in that memory.
 
-PyTorch is never imported here; where a peer has loaded it, its current stream and its allocator are set as CuPy's are.
+PyTorch is never imported here; where a callable has loaded it, its current stream and its allocator are set as CuPy's are.
 """
 
 from __future__ import annotations
@@ -9,14 +9,17 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from reportgen.errors import InputError
+from reportgen.errors import InputError, ReportgenError
+from reportgen.measure.backends.cuda_called import CalledLaunches
 from reportgen.measure.backends.session import PeerRefusedError, PeerSpec, Slot
 
 # The first run compiles, the second may still choose between kernels; the third meets what will be captured.
 WARM_UPS = 3
-REMEDY = "see `call` in docs/writing-experiments.md"
+REMEDY = "see docs/writing-experiments.md on what a callable returns"
+_LIBRARIES = ("torch", "triton", "jax", "jaxlib")
 
 Run = Callable[[int], Any]
 Tensors = Mapping[str, Any]
@@ -24,21 +27,30 @@ Tensors = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class CapturedPeer:
-    """A graph on the device; what its last launch of each set and step returned, and the arrays over the buffers that it stands for.
+    """A graph on the device, or what calls its launches one by one; what the last launch of each set and step returned, and the buffers for it.
 
-    ``kept`` holds what must outlive the graph: pools of memory, and what was prepared.
+    ``last`` and ``parts`` are by set and step; where launches are called, ``last`` is written anew by each. ``kept`` holds what must outlive the
+    graph: pools of memory, and what was prepared.
     """
 
     graph: Any
     computed: tuple[str, ...] | None
-    results: tuple[tuple[Tensors, Tensors], ...]
+    last: Mapping[tuple[int, int], Any]
+    parts: Mapping[tuple[int, int], Tensors]
     kept: tuple[Any, ...]
+
+    @property
+    def results(self) -> tuple[tuple[Tensors, Tensors], ...]:
+        """What was returned with the buffers that it is copied into; nothing where all is written in place."""
+        if self.computed is None:
+            return ()
+        return tuple((self.last[turn], self.parts[turn]) for turn in sorted(self.last))
 
     def poison(self, cupy: Any, stream: Any, byte: int) -> None:
         """Enqueue a fill of the memory under every result."""
         for results, _ in self.results:
             for tensor in results.values():
-                place, size_bytes = memory_under(tensor)
+                place, size_bytes = memory_under(cupy, tensor)
                 cupy.cuda.runtime.memsetAsync(place, byte, size_bytes, stream.ptr)
 
     def deliver(self, cupy: Any, stream: Any) -> None:
@@ -50,13 +62,15 @@ class CapturedPeer:
         stream.synchronize()
 
 
-def capture_peer(cupy: Any, stream: Any, spec: PeerSpec, places: Mapping[Slot, tuple[int, int]]) -> CapturedPeer:
-    """Prepare, warm up and capture a peer.
+def capture_peer(
+    cupy: Any, stream: Any, spec: PeerSpec, places: Mapping[Slot, tuple[int, int]], *, calls: bool = False
+) -> CapturedPeer:
+    """Prepare, warm up and capture a callable; with ``calls`` nothing is captured, and each replay calls its launches.
 
     Raises
     ------
     PeerRefusedError
-        The peer raises, or its work cannot be captured.
+        A peer raises, or the work cannot be captured.
     InputError
         It returns what is no dict of arrays by output.
     """
@@ -64,20 +78,27 @@ def capture_peer(cupy: Any, stream: Any, spec: PeerSpec, places: Mapping[Slot, t
     runs = [spec.prepare(arrays, stream.ptr) for arrays in buffers]
     cupy.cuda.runtime.deviceSynchronize()
     with _current(cupy, stream):
+        last = {}
         for index, step in (turn for _ in range(WARM_UPS) for turn in sorted(set(spec.launches))):
-            runs[index](step)
+            last[index, step] = runs[index](step)
         cupy.cuda.runtime.deviceSynchronize()
-        with _own_memory(cupy) as pools:
-            graph, last = _captured(stream, runs, spec)
-    results = [(result, spec.part(buffers[index], step)) for (index, step), result in sorted(last.items(), key=_turn)]
-    computed = _computed(spec, results)
+        pools: tuple[Any, ...] = ()
+        if calls:
+            graph: Any = CalledLaunches(partial(_current, cupy, stream), partial(_called, runs, spec, last))
+        else:
+            with _own_memory(cupy) as pools:
+                graph, last = _captured(stream, runs, spec)
+    parts = {turn: spec.part(buffers[turn[0]], turn[1]) for turn in last}
+    computed = _computed(spec, [(last[turn], parts[turn]) for turn in sorted(last)])
     graph.upload(stream)
     stream.synchronize()
-    return CapturedPeer(graph, computed, tuple(results) if computed is not None else (), (*pools, *runs))
+    return CapturedPeer(graph, computed, last, parts, (*pools, *runs))
 
 
-def _turn(entry: tuple[tuple[int, int], Any]) -> tuple[int, int]:
-    return entry[0]
+def _called(runs: Sequence[Run], spec: PeerSpec, last: dict[tuple[int, int], Any]) -> None:
+    """Call every launch; what the last of each set and step returns is kept."""
+    for index, step in spec.launches:
+        last[index, step] = runs[index](step)
 
 
 def _captured(stream: Any, runs: Sequence[Run], spec: PeerSpec) -> tuple[Any, dict[tuple[int, int], Any]]:
@@ -91,7 +112,7 @@ def _captured(stream: Any, runs: Sequence[Run], spec: PeerSpec) -> tuple[Any, di
     except Exception as fault:
         with suppress(Exception):
             stream.end_capture()
-        if isinstance(fault, PeerRefusedError):
+        if isinstance(fault, ReportgenError):
             raise
         raise PeerRefusedError(f"its graph cannot be made: {' '.join(str(fault).split())}") from fault
     return graph, last
@@ -105,7 +126,7 @@ def _computed(spec: PeerSpec, results: Sequence[tuple[Any, Tensors]]) -> tuple[s
     answer = answers.pop()
     if answers or answer in ("other", ()):
         raise InputError(
-            f"peer {spec.arm!r} must return None, or on every set a dict of the same outputs",
+            f"{spec.named} must return None, or on every set a dict of the same outputs",
             where=spec.fixture,
             remedy=REMEDY,
         )
@@ -119,11 +140,11 @@ def _computed(spec: PeerSpec, results: Sequence[tuple[Any, Tensors]]) -> tuple[s
 
 def _check_result(spec: PeerSpec, name: str, tensor: Any, buffers: Tensors) -> None:
     if name not in buffers:
-        raise InputError(f"peer {spec.arm!r} returns {name!r}, which is no output", where=spec.fixture, remedy=REMEDY)
+        raise InputError(f"{spec.named} returns {name!r}, which is no output", where=spec.fixture, remedy=REMEDY)
     wanted, found = buffers[name].shape, tuple(getattr(tensor, "shape", ()))
     if _count(wanted) != _count(found):
         raise InputError(
-            f"peer {spec.arm!r}: {name!r} has shape {found}, declared is {wanted}", where=spec.fixture, remedy=REMEDY
+            f"{spec.named}: {name!r} has shape {found}, declared is {wanted}", where=spec.fixture, remedy=REMEDY
         )
 
 
@@ -171,20 +192,21 @@ def _own_memory(cupy: Any) -> Iterator[tuple[Any, ...]]:
         yield pool, own
 
 
-def memory_under(tensor: Any) -> tuple[int, int]:
-    """Address and bytes of the memory that a tensor of PyTorch or an array of CuPy lies in."""
+def memory_under(cupy: Any, tensor: Any) -> tuple[int, int]:
+    """Address and bytes of the memory that a tensor of PyTorch, an array of CuPy or any other that DLPack can carry lies in."""
     storage = getattr(tensor, "untyped_storage", None)
     if storage is not None:
         held = storage()
         return int(held.data_ptr()), int(held.nbytes())
-    return int(tensor.data.mem.ptr), int(tensor.data.mem.size)
+    array = tensor if hasattr(getattr(tensor, "data", None), "mem") else cupy.from_dlpack(tensor)
+    return int(array.data.mem.ptr), int(array.data.mem.size)
 
 
 def loaded_versions() -> dict[str, str]:
-    """Versions of the libraries that peers have loaded into this process."""
-    torch, triton = sys.modules.get("torch"), sys.modules.get("triton")
-    found = {} if torch is None else {"torch": str(torch.__version__), "cudnn": str(torch.backends.cudnn.version())}
-    return found if triton is None else found | {"triton": str(triton.__version__)}
+    """Versions of the libraries that callables have loaded into this process."""
+    loaded = {name: module for name in _LIBRARIES if (module := sys.modules.get(name)) is not None}
+    found = {name: str(module.__version__) for name, module in loaded.items()}
+    return found if "torch" not in loaded else found | {"cudnn": str(loaded["torch"].backends.cudnn.version())}
 
 
 def _copy(cupy: Any, buffer: Any, tensor: Any) -> None:
@@ -192,4 +214,5 @@ def _copy(cupy: Any, buffer: Any, tensor: Any) -> None:
         torch = sys.modules["torch"]
         torch.as_tensor(buffer, device="cuda").copy_(tensor.reshape(buffer.shape))
     else:
-        cupy.copyto(buffer, tensor.reshape(buffer.shape), casting="unsafe")
+        array = tensor if hasattr(getattr(tensor, "data", None), "mem") else cupy.from_dlpack(tensor)
+        cupy.copyto(buffer, array.reshape(buffer.shape), casting="unsafe")

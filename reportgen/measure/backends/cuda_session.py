@@ -6,10 +6,10 @@ import gc
 import hashlib
 import os
 import resource
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,6 +20,7 @@ from reportgen.calls import Buffer, KernelCall
 from reportgen.errors import InputError, ReportgenError, WorkerError
 from reportgen.measure.backends.cuda_arguments import exact, function_attributes, is_programmatic
 from reportgen.measure.backends.cuda_bulk import Bulk
+from reportgen.measure.backends.cuda_called import CalledLaunches, called_batch
 from reportgen.measure.backends.cuda_clock import wake
 from reportgen.measure.backends.cuda_execution import CudaExecution, PreparedCall
 from reportgen.measure.backends.cuda_peers import CapturedPeer, capture_peer, loaded_versions
@@ -37,7 +38,8 @@ from reportgen.measure.backends.session import (
     Readings,
     Slot,
 )
-from reportgen.measure.job import Job
+from reportgen.measure.job import CALLS, Job
+from reportgen.measure.timing import clock_ns
 from reportgen.units import NS_PER_MS
 
 ALIGNMENT_BYTES = 256
@@ -69,7 +71,7 @@ class CudaSession:
             self._events = [cuda.Event() for _ in range(3)]
             self._sums = self._runtime.malloc(SUMS_BYTES)
         self._allocated = [self._sums]
-        self._own_pids = job.own_pids
+        self._own_pids, self._calls = job.own_pids, job.launching == CALLS
         self._cubins: dict[str, str] = job.options["cubins"]
         self._nvml = Gpu(open_nvml(), os.environ["CUDA_VISIBLE_DEVICES"])
         self._modules: dict[str, Any] = {}
@@ -142,16 +144,28 @@ class CudaSession:
             return self._bulk.checksums(slots)
 
     def capture(self, spec: GraphSpec) -> Captured:
-        """Record every launch on our stream and instantiate the graph on the device; nothing is launched."""
+        """Record every launch on our stream and instantiate the graph on the device, or keep what calls them; nothing is launched."""
         launches = [
             (call, self._function(spec.arm, call), self._arguments(Slot(spec.fixture, launch.set, ""), call))
             for launch in spec.launches
             for call in launch.calls
         ]
+        complaint = f"a kernel of arm {spec.arm!r} failed on {spec.fixture}"
+        if self._calls:
+            called = CalledLaunches(nullcontext, partial(self._launch_all, spec.arm, launches))
+            return Captured(called, complaint)
         self._stream.begin_capture()
+        self._launch_all(spec.arm, launches)
+        with self._told(f"arm {spec.arm!r}: its graph cannot be made", InputError):
+            graph = self._stream.end_capture()
+            graph.upload(self._stream)
+            self._stream.synchronize()
+        return Captured(graph, complaint)
+
+    def _launch_all(self, arm: str, launches: Sequence[tuple[KernelCall, Any, tuple[np.generic, ...]]]) -> None:
         for call, function, arguments in launches:
             with self._told(
-                f"arm {spec.arm!r} cannot launch {call.symbol!r} with grid {call.grid}, block {call.block}"
+                f"arm {arm!r} cannot launch {call.symbol!r} with grid {call.grid}, block {call.block}"
                 f" and {call.shared_bytes} shared bytes",
                 InputError,
                 "correct what kernels() returns",
@@ -160,17 +174,13 @@ class CudaSession:
                     launch_programmatically(function.ptr, call, arguments, self._stream.ptr)
                 else:
                     function(call.grid, call.block, arguments, shared_mem=call.shared_bytes, stream=self._stream)
-        with self._told(f"arm {spec.arm!r}: its graph cannot be made", InputError):
-            graph = self._stream.end_capture()
-            graph.upload(self._stream)
-            self._stream.synchronize()
-        return Captured(graph, f"a kernel of arm {spec.arm!r} failed on {spec.fixture}")
 
     def capture_peer(self, spec: PeerSpec) -> PeerGraph:
-        """Prepare on every set, warm up, and record on our stream as any arm is."""
-        with self._told(f"peer {spec.arm!r} failed on {spec.fixture}"):
-            peer = capture_peer(self._cupy, self._stream, spec, self._places)
-        return PeerGraph(Captured(peer.graph, f"peer {spec.arm!r} failed on {spec.fixture}", peer), peer.computed)
+        """Prepare on every set, warm up, and record on our stream as any arm is, or keep what calls the launches."""
+        complaint = f"{spec.named} failed on {spec.fixture}"
+        with self._told(complaint):
+            peer = capture_peer(self._cupy, self._stream, spec, self._places, calls=self._calls)
+        return PeerGraph(Captured(peer.graph, complaint, peer), peer.computed)
 
     def poison(self, graph: Captured, byte: int) -> None:
         """Set every byte under a peer's results."""
@@ -203,8 +213,11 @@ class CudaSession:
     def replay(self, graph: Captured) -> None:
         """Replay once and wait."""
         with self._told(graph.complaint):
+            # What is called may run on streams of a library's own, which ours does not wait for.
+            if self._calls:
+                self._runtime.deviceSynchronize()
             graph.graph.launch(self._stream)
-            self._stream.synchronize()
+            (self._runtime.deviceSynchronize if self._calls else self._stream.synchronize)()
 
     def count(self, lead: Captured, counted: Captured, *, lead_in: int) -> None:
         """Switch the profiler on for one replay; what it counts of the lead-in is nothing."""
@@ -219,6 +232,9 @@ class CudaSession:
 
     def batch(self, graph: Captured, *, lead_in: int, replays: int) -> BatchTime:
         """One enqueue: event, lead-in, event, replays, event; one synchronisation. No collection of garbage in between."""
+        if self._calls:
+            with self._told(graph.complaint):
+                return called_batch(self._runtime, graph.graph, lead_in=lead_in, replays=replays)
         stream, launch, (first, second, third) = self._stream, graph.graph.launch, self._events
         gc.disable()
         try:
@@ -227,13 +243,13 @@ class CudaSession:
                 for _ in range(lead_in):
                     launch(stream)
                 second.record(stream)
-                began_ns = _now_ns()
+                began_ns = clock_ns()
                 for _ in range(replays):
                     launch(stream)
                 third.record(stream)
-                enqueued_ns = _now_ns() - began_ns
+                enqueued_ns = clock_ns() - began_ns
                 stream.synchronize()
-                ended_ns = _now_ns()
+                ended_ns = clock_ns()
                 elapsed_ns, lead_in_ns = self._between_ns(second, third), self._between_ns(first, second)
         finally:
             gc.enable()
@@ -377,7 +393,3 @@ def _cupy() -> ModuleType:
 
 def _aligned(size_bytes: int) -> int:
     return -(-size_bytes // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
-
-
-def _now_ns() -> int:
-    return time.clock_gettime_ns(getattr(time, "CLOCK_MONOTONIC_RAW", time.CLOCK_MONOTONIC))

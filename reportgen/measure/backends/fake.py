@@ -11,7 +11,7 @@ from reportgen.errors import InputError
 from reportgen.measure.backends.fake_session import Moment, Times
 from reportgen.measure.backends.interface import Built, BuiltArm
 from reportgen.measure.compiling import Patience
-from reportgen.model.plan import Plan
+from reportgen.model.plan import Plan, in_python
 from reportgen.model.record import Device
 from reportgen.project import ExperimentFolder
 
@@ -24,7 +24,7 @@ class FakeBuilder:
     measures_peers = True
 
     def build(self, plan: Plan, folder: ExperimentFolder, out_dir: Path, patience: Patience) -> Built:
-        """Check the ``[fake]`` table; an arm's "code" is its share of the table.
+        """Check the ``[fake]`` table; an arm's "code" is its share of the table. Arms in Python really run.
 
         Raises
         ------
@@ -42,7 +42,9 @@ class FakeBuilder:
         text = json.dumps(table, sort_keys=True)
         arms = {
             arm.name: BuiltArm(
-                "", hashlib.sha256(f"simulated\0{arm.of or arm.name}\0{text}".encode()).hexdigest(), arm.symbol or ""
+                str(folder.folder.resolve() / str(arm.file)) if in_python(arm) else "",
+                hashlib.sha256(f"simulated\0{arm.of or arm.name}\0{text}".encode()).hexdigest(),
+                arm.symbol or "",
             )
             for arm in plan.own_arms
         }

@@ -61,14 +61,14 @@ class GraphSpec:
 
 
 class PeerRefusedError(FindingError):
-    """A peer cannot run here; the sentence says why."""
+    """A peer, or an arm in Python, cannot run here; the sentence says why."""
 
 
 @dataclass(frozen=True)
 class PeerSpec:
-    """What a peer's graph replays: executions back to back, of set and step ``launches[i]``.
+    """What the graph of a callable, a peer's or that of an arm in Python, replays: executions back to back, of set and step ``launches[i]``.
 
-    ``prepare`` takes arrays by name over the memory of one set, of the shapes and types in ``arrays``, and the stream's handle. It is called once
+    ``what`` says which of the two it is. ``prepare`` takes arrays by name over the memory of one set, of the shapes and types in ``arrays``, and the stream's handle. It is called once
     a set, and returns what enqueues the execution of a step there. What a step returns stands for its part of an output's first axis.
     """
 
@@ -79,6 +79,12 @@ class PeerSpec:
     launches: tuple[tuple[int, int], ...]
     arrays: Mapping[str, tuple[tuple[int, ...], str]]
     prepare: Callable[[Mapping[str, Any], int], Callable[[int], Any]]
+    what: str = "peer"
+
+    @property
+    def named(self) -> str:
+        """Name of the callable in a complaint."""
+        return f"{self.what} {self.arm!r}"
 
     def part(self, buffers: Mapping[str, Any], step: int) -> dict[str, Any]:
         """Cut the part of a step out of every buffer whose first axis has one for each."""
@@ -92,7 +98,7 @@ def _part(buffer: Any, step: int, steps: int) -> Any:
 
 @dataclass(frozen=True)
 class PeerGraph:
-    """A peer's graph, and the outputs that it computes (``None``: all of them)."""
+    """A callable's graph, and the outputs that it computes (``None``: all of them)."""
 
     graph: Any
     computed: tuple[str, ...] | None
@@ -168,14 +174,14 @@ class Session(Protocol):
         """
 
     def capture_peer(self, spec: PeerSpec) -> PeerGraph:
-        """Prepare a peer on every set, let it run until it is warm, and make the graph that every check and batch of it replays.
+        """Prepare a callable on every set, let it run until it is warm, and make the graph that every check and batch of it replays.
 
         Raises
         ------
         PeerRefusedError
-            The peer raises, or its work cannot be captured.
+            A peer raises, or the work of a callable cannot be captured.
         InputError
-            This backend measures no peers, or what the peer returns is no dict of the experiment's outputs.
+            This backend calls nothing, an arm in Python raises, or what is returned is no dict of the experiment's outputs.
         """
 
     def poison(self, graph: Any, byte: int) -> None:
