@@ -289,3 +289,26 @@ def test_ctrl_c_while_the_program_loads_is_one_line(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=30)
     assert (130, "reportgen: interrupted\n") == (process.returncode, said)
+
+
+STARTED_CLOSED = """
+import os, sys, types
+if sys.argv[1:] == ["closed"]:
+    os.closerange(0, 3)
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:-1]])
+cli = sys.modules["reportgen.cli"] = types.ModuleType("reportgen.cli")
+def main():
+    print("said to nobody", file=sys.stderr, flush=True)
+    sys.exit(os.open(os.devnull, os.O_RDONLY))
+cli.main = main
+from reportgen.__main__ import main
+main()
+"""
+
+
+def test_without_standard_streams_no_file_takes_their_numbers() -> None:
+    """What is said to nobody must not be written into a journal: the first file that is opened is number 3."""
+    done = subprocess.run(
+        [sys.executable, "-c", STARTED_CLOSED, "closed"], env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False
+    )
+    assert 3 == done.returncode

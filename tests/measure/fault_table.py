@@ -206,15 +206,14 @@ TABLE: dict[str, tuple[Cell, Cell, Cell, Cell, Cell]] = {
 }
 
 # What the tests run: each way in which a run is guarded, and each phase. ``python -m benchmarks.faults`` runs every cell; timed
-# processes that hang or detach are in ``test_guarding.py``, those that die in ``test_faults.py``.
+# processes that hang or detach, services that change and second controllers are in ``test_guarding.py``, processes that die in
+# ``test_faults.py``, services that refuse in ``test_admission.py``.
 IN_THE_TESTS = (
     ("SIGKILL of the controller", "cleaning"),
-    ("SIGKILL of the watchdog", "closed"),
+    ("SIGKILL of the watchdog", "before close"),
     ("full disk", "measuring"),
-    ("service is started anew", "measuring"),
-    ("service refuses to close", "before close"),
     ("clock is set back a day", "closed"),
-    ("second controller", "reopening"),
+    ("request to open the service is refused", "reopening"),
     ("journal cut at every byte of its last line", "measuring"),
 )
 
