@@ -2,6 +2,8 @@
 PYTHON ?= python3
 UV ?= uv
 BIN := .venv/bin
+# Where the site will lie, for what needs a whole address: make site ADDRESS=https://example.org/lab/
+ADDRESS ?=
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 COMPILE := $(UV) pip compile --universal --generate-hashes --python-version 3.11 --no-header --no-annotate --quiet pyproject.toml
 
@@ -18,7 +20,7 @@ COMPILE := $(UV) pip compile --universal --generate-hashes --python-version 3.11
 	touch $@
 
 site: .venv/.site
-	$(BIN)/reportgen build --strict
+	$(BIN)/reportgen build --strict $(if $(ADDRESS),--address '$(ADDRESS)')
 
 test: site .venv/.dev
 	bash tests/install-browser.sh

@@ -204,14 +204,18 @@ def build(
     *,
     out: opt.Out = None,
     strict: opt.Strict = False,
+    address: opt.Address = "",
     project: opt.ProjectDir = Here,
     json: opt.Json = False,
 ) -> None:
     """Build the static site out of runs/, site/ and templates/."""
     from reportgen import machine, terminal
+    from reportgen.project import at_address
     from reportgen.publish.build import build
 
     opened = _open(project)
+    if address:
+        opened = at_address(opened, address)
     report = build(opened, out or opened.root / "public", strict=strict)
     print_json(machine.build(report)) if json else show_text(terminal.build(report))
     raise typer.Exit(EXIT_FINDING if report.failed else 0)

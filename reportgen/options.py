@@ -39,6 +39,7 @@ Reason = Annotated[str, typer.Option(help="Why it must not count; shown wherever
 Erratum = Annotated[str, typer.Option(help="What its readers should know; shown on its pages.")]
 
 Out = Annotated[Path | None, typer.Option(help="Where the site goes; public/ by default.")]
+Address = Annotated[str, typer.Option(metavar="URL", help="Where the site will lie; reportgen.toml's by default.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Fail on any warning.")]
 Port = Annotated[int, typer.Option(help="On loopback.")]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -124,6 +124,21 @@ def open_project(root: Path) -> Project:
     settings_file = root / SETTINGS_FILE
     settings = _decode(settings_file, Settings) if settings_file.exists() else Settings()
     return Project(root.resolve(), settings)
+
+
+def at_address(project: Project, address: str) -> Project:
+    """Say that the site of ``project`` lies at ``address``, whatever its settings say.
+
+    Raises
+    ------
+    InputError
+        That is no address.
+    """
+    try:
+        settings = msgspec.structs.replace(project.settings, address=address)
+    except ValueError as fault:
+        raise InputError(str(fault), where="--address") from fault
+    return replace(project, settings=settings)
 
 
 def experiment_folders(project: Project) -> dict[str, ExperimentFolder]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import shutil
@@ -15,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from reportgen.cli import main
+from tests.entry import called
 
 ROOT = Path(__file__).resolve().parent.parent
 EXPERIMENT = """
@@ -88,28 +86,17 @@ def make_lab(root: Path) -> Path:
 
 
 def reportgen(lab: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a command on the lab: one that measures as a process, since it forks; any other by the same entry in this one, since loading takes a second."""
+    """Run a command on the lab: one that measures as a process, since it forks, with device locks of the lab's own; any other by the same entry in this one, since loading takes a second."""
     command = [*arguments, "--project", str(lab)]
     if arguments[0] != "run":
         return called(command)
     return subprocess.run(
         [sys.executable, "-m", "reportgen", *command],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "TMPDIR": str(lab)},
         capture_output=True,
         text=True,
         check=False,
     )
-
-
-def called(command: list[str]) -> subprocess.CompletedProcess[str]:
-    """Call the program's entry, with what it prints and its status as a process would have them."""
-    out, said, before = io.StringIO(), io.StringIO(), signal.getsignal(signal.SIGINT)
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
-        patch.setattr(sys, "argv", ["reportgen", *command])
-        with pytest.raises(SystemExit) as ended:
-            main()
-    signal.signal(signal.SIGINT, before)
-    return subprocess.CompletedProcess(command, int(ended.value.code or 0), out.getvalue(), said.getvalue())
 
 
 def test_from_plan_to_verdicts(measured_lab: Path) -> None:
@@ -166,7 +153,7 @@ def test_an_interrupted_run_says_how_to_go_on_and_does(lab: Path) -> None:
     """Ctrl-C ends with 130 and names the attempt; --resume completes it to a scored one."""
     process = subprocess.Popen(
         [sys.executable, "-m", "reportgen", "run", "pair", "--project", str(lab)],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(lab)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -18,11 +18,11 @@ OF_OTHER_RECORDS = ("attention-q8.md", "what-a-repetition-must-be.md")
 
 
 def call(lab: Path, *arguments: str) -> str:
-    """Run a command that must succeed; give what it printed."""
+    """Run a command that must succeed, with device locks of the lab's own; give what it printed."""
     finished = subprocess.run(
         [sys.executable, "-m", "reportgen", *arguments],
         cwd=lab,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(lab)},
         capture_output=True,
         text=True,
         check=False,

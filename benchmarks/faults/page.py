@@ -17,7 +17,7 @@ DATA, PAGE = ROOT / "docs" / "faults.json", ROOT / "site" / "faults.md"
 HEAD = """+++
 title = "Faults injected, and what was left after each"
 address = "faults/"
-kind = "method"
+kind = "note"
 summary = "A run beside a live service is broken in each of its phases: what became of the attempt, of the service, and of what had been measured."
 date = {date}
 +++

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import stat
 import tomllib
 from pathlib import Path
@@ -53,10 +54,16 @@ def decode_json(data: bytes, kind: type[T], newest: int, where: str) -> T:
 def decode_toml(data: bytes, kind: type[T], newest: int, where: str) -> T:
     """Noun of type ``kind`` out of TOML ``data``; raises as :func:`decode_json` does."""
     try:
-        plain = tomllib.loads(data.decode())
+        plain = _toml(data)
     except UNREADABLE as fault:
         raise damaged(where, fault) from fault
     return _convert(plain, kind, newest, where)
+
+
+@functools.lru_cache(maxsize=8)
+def _toml(data: bytes) -> dict[str, Any]:
+    """Read TOML, which takes long; attempts of one plan hold the same text. What is returned is never changed."""
+    return tomllib.loads(data.decode())
 
 
 def read_bytes(path: Path) -> bytes:

@@ -20,23 +20,11 @@ from reportgen.publish import (
     wording,
 )
 from reportgen.publish.attempt_tables import status_cell
-from reportgen.publish.context import (
-    AttemptPage,
-    CatalogueEntry,
-    CataloguePage,
-    Cell,
-    Column,
-    Fact,
-    FactGroup,
-    Frame,
-    LedgerPage,
-    Link,
-    Row,
-    Table,
-)
+from reportgen.publish.context import AttemptPage, Cell, Column, Fact, FactGroup, Frame, Link, Row, Table
 from reportgen.publish.frames import LEDGER, Subject
 from reportgen.publish.imported_words import IMPORTED, IMPORTED_ROWS
 from reportgen.publish.library import Library, root_of
+from reportgen.publish.list_context import CatalogueEntry, CataloguePage, LedgerPage
 from reportgen.publish.tables import checks_table, figure, word
 from reportgen.publish.view import SIMULATED, AttemptView, RecordView
 
@@ -50,8 +38,8 @@ REPLICATION = (
 )
 
 
-def subject(attempt: AttemptView) -> Subject:
-    """Say what the page is."""
+def subject(attempt: AttemptView, record: Subject | None = None) -> Subject:
+    """Say what the page is; it stands below the page of its ``record``, or else below the ledger."""
     manifest = attempt.manifest
     return Subject(
         address=attempt.address,
@@ -61,6 +49,7 @@ def subject(attempt: AttemptView) -> Subject:
         date=wording.day(manifest.started_at),
         source=f"runs/{manifest.experiment}/{attempt.folder}",
         banner=_banner(attempt),
+        above=(("Attempts", LEDGER),) if record is None else (*record.above, (record.title, record.address)),
     )
 
 

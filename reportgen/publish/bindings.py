@@ -9,7 +9,6 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
 from markupsafe import Markup, escape
 
 from reportgen.errors import InputError
@@ -24,8 +23,8 @@ from reportgen.publish import (
     gate_values,
     lookup,
     peer_tables,
+    record_figures,
     record_files,
-    statements,
     study_charts,
     study_figures,
     study_tables,
@@ -37,10 +36,12 @@ from reportgen.publish import (
 from reportgen.publish.claims import Claims
 from reportgen.publish.context import Table
 from reportgen.publish.figures import SAVINGS, figures, savings_figure
-from reportgen.publish.fixture_bindings import FixtureBindings
+from reportgen.publish.imported_bindings import KINDS as IMPORTED_KINDS
+from reportgen.publish.imported_bindings import ImportedBindings
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import SourcePage, calling_line
 from reportgen.publish.page_records import Where
+from reportgen.publish.plan_bindings import PlanBindings
 from reportgen.publish.problems import Problem
 from reportgen.publish.record_facts import COUNTS, FACTS
 from reportgen.publish.templates import Theme
@@ -50,7 +51,7 @@ MISSING = Markup('<mark class="missing">missing</mark>')
 RATIOS = ("headline", "estimate", "low", "high")
 
 
-class Bindings(FixtureBindings):
+class Bindings(PlanBindings, ImportedBindings):
     """Bindings of one page; ``problems`` and ``used`` (records shown) fill as the page is read."""
 
     def __init__(self, page: SourcePage, library: Library, theme: Theme) -> None:
@@ -58,7 +59,6 @@ class Bindings(FixtureBindings):
         self._theme = theme
         self.problems: list[Problem] = []
         self._sums = sums.Sums()
-        self._cited: set[str] = set()
         self._claims = Claims(page, library, self._plain())
         self.used.update(self._claims.used)
 
@@ -106,6 +106,7 @@ class Bindings(FixtureBindings):
             "saving": self.saving,
             "downloads": self.downloads,
             "link": self.link,
+            "imported": self.imported,
             "stated": self.stated,
             "published": self.published,
         }
@@ -160,7 +161,20 @@ class Bindings(FixtureBindings):
         found = [one for one in record.result.promotions if one.arm == name and one.slice in pieces]
         if len({one.outcome for one in found}) != 1:
             raise InputError(f"{name!r} has {len(found)} outcomes there", remedy="name a candidate and one slice")
-        return escape(wording.PROMOTIONS[found[0].outcome])
+        against = next(
+            (
+                one
+                for one in record.result.comparisons
+                if (one.arm, one.slice, one.baseline) == (name, found[0].slice, found[0].incumbent)
+            ),
+            None,
+        )
+        said = escape(wording.PROMOTIONS[found[0].outcome])
+        if against is None:
+            return said
+        return Markup('<a class="fact" href="{}">{}</a>').format(
+            self._href(record, lookup.comparison_anchor(against)), said
+        )
 
     def answer(self, experiment: str | None = None) -> Markup:
         """Say what came of every candidate, slice by slice."""
@@ -191,7 +205,8 @@ class Bindings(FixtureBindings):
         line = lookup.noise_of(record, piece.name)
         if line is None or line.floor is None:
             raise InputError(f"no null arm of {record.name} is valid in {piece.name}")
-        return self._figure(record, lookup.noise_anchor(line), line.floor, wording.share(line.floor))
+        decides = lookup.noise_anchor(lookup.farthest_null(record, piece.name) or line)
+        return self._figure(record, decides, line.floor, wording.share(line.floor))
 
     def margin(self, where: Where | None = None, experiment: str | None = None) -> Markup:
         """Say the margin of a slice: the larger of smallest effect of interest and noise floor."""
@@ -200,7 +215,10 @@ class Bindings(FixtureBindings):
         if line is None or line.floor is None:
             raise InputError(f"no null arm of {record.name} is valid in {piece.name}")
         value = max(record.result.smallest_effect, line.floor)
-        return self._figure(record, lookup.noise_anchor(line), value, wording.share(value))
+        anchor = lookup.noise_anchor(lookup.farthest_null(record, piece.name) or line)
+        if value > line.floor:
+            anchor = "fact-smallest_effect"
+        return self._figure(record, anchor, value, wording.share(value))
 
     def gate(  # noqa: PLR0913 - each a keyword that a page may say
         self,
@@ -242,26 +260,14 @@ class Bindings(FixtureBindings):
         said = study_values.said(record, what, study_values.Selection(mode, kernel, effect, harness))
         return self._figure(record, said.anchor, said.value, said.text)
 
-    def protocol(self, experiment: str | None = None) -> dict[str, Any]:
-        """Give the protocol's constants, as the record froze them or as the experiment declares them."""
-        constants = msgspec.to_builtins(self._library.experiment(self._named(experiment)).protocol)
-        return {name: _plain_number(value) for name, value in constants.items()}
-
-    def experiment(self, name: str | None = None) -> dict[str, Any]:
-        """Give what the experiment declares: title, question, summary, smallest effect, slicing axes."""
-        declared = self._library.experiment(self._named(name))
-        return {
-            "title": declared.title,
-            "question": declared.question,
-            "summary": declared.summary,
-            "backend": declared.backend,
-            "slicing": wording.names(list(declared.slicing)),
-            "smallest_effect": wording.share(declared.smallest_effect),
-        }
-
     def table(self, kind: str, experiment: str | None = None, where: Where | None = None, **named: Any) -> Markup:
-        """Show tables of one kind, one a slice; ``bandwidth`` and ``peers`` take ``ceiling``, a record, and ``at``, a fixture of it; ``code`` takes ``counts`` and ``arms``, ``counters`` any axes and ``arms``; those of gates a ``unit``."""
-        record = self._record(experiment)
+        """Show tables of one kind, one a slice; ``bandwidth`` and ``peers`` take ``ceiling``, a record, and ``at``, a fixture of it; ``code`` takes ``counts`` and ``arms``, ``counters`` any axes and ``arms``; those of gates a ``unit``; imported ones an ``attempt``."""
+        if kind in IMPORTED_KINDS:
+            built = self.imported_tables(kind, experiment, **named)
+            return Markup("\n").join(self._theme.table(table) for table in built)
+        return self._table_of(kind, self._record(experiment), where, **named)
+
+    def _table_of(self, kind: str, record: RecordView, where: Where | None, **named: Any) -> Markup:
         if kind in ("bandwidth", "peers"):
             return self._beside_floor(kind, record, where or {}, **named)
         if kind == "code":
@@ -321,7 +327,7 @@ class Bindings(FixtureBindings):
         vs: str | None = None,
         **named: Any,
     ) -> Markup:
-        """Show charts of one kind, one a slice and baseline (or the baseline that ``vs`` names); ``savings`` takes a ``gate`` and a ``unit``."""
+        """Show charts of one kind, one a slice and baseline (or the baseline that ``vs`` names); ``savings`` takes a ``gate`` and a ``unit``, ``sweep`` an ``axis`` and ``arms``, ``roofline`` ``ceiling``, ``at`` and ``arms``."""
         record, place = self._record(experiment), (self._library, self._root)
         if kind in study_charts.KINDS:
             return self._theme.figure(study_figures.figure_of(kind, record, place))
@@ -329,9 +335,23 @@ class Bindings(FixtureBindings):
         counters.refuse_false_rotation(record, [name for piece in slices for name in piece.fixtures])
         if kind == SAVINGS:
             drawn = [savings_figure(record, piece, place, **named) for piece in slices]
+        elif kind in record_figures.KINDS:
+            drawn = record_figures.build(kind, record, slices, place, **self._asked(kind, record, vs, named))
         else:
             drawn = figures(kind, record, slices, vs, place)
         return Markup("\n").join(self._theme.figure(figure) for figure in drawn)
+
+    def _asked(self, kind: str, record: RecordView, vs: str | None, named: dict[str, Any]) -> dict[str, Any]:
+        """Turn what a page says of a chart of the whole record into what its builder takes."""
+        if kind == record_figures.SWEEP:
+            return {"axis": "", "vs": vs, **named}
+        if "ceiling" not in named:
+            return named
+        at = named.get("at", {})
+        ceiling = self._record(named["ceiling"])
+        counters.fixtures_where(ceiling, at)
+        rest = {name: value for name, value in named.items() if name not in ("ceiling", "at")}
+        return {"ceiling": bandwidth.ceiling_of(ceiling, at, record.devices), **rest}
 
     def downloads(self, experiment: str | None = None) -> Markup:
         """Show where the complete record can be had."""
@@ -343,22 +363,6 @@ class Bindings(FixtureBindings):
         record = self._record(experiment)
         return Markup('<a href="{}">{}</a>').format(self._root + record.address, text)
 
-    def stated(self, text: str, because: str) -> Markup:
-        """Say a figure that is no measurement, or a word of outcome that is no finding, with the reason."""
-        named = [name.partition("@")[0] for name in self._page.front.records]
-        return statements.stated(text, because, [self._library.experiment(name) for name in named])
-
-    def published(self, dataset: str, row: str | Where, column: str) -> Markup:
-        """Say a figure that others published, with its source, which is said in full where a page first uses it."""
-        again = dataset in self._cited
-        self._cited.add(dataset)
-        return statements.published(self._library.site, dataset, row, column, again=again)
-
     def _gate_figure(self, record: RecordView, anchor: str, gate: GateResult, value: float, unit: str) -> Markup:
         kind = sums.TIME if gate.quantity == gate_tables.SAVED_NS else sums.SAVED
         return self._figure(record, anchor, value, gate_tables.said(gate, value, unit), kind)
-
-
-def _plain_number(value: Any) -> Any:
-    """Drop the point from a whole number, as a sentence does."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value

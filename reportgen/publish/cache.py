@@ -38,6 +38,10 @@ class Cache:
         """Return the entry, made and kept if it is not there."""
         return self._bytes(kind, key, lambda: make().encode()).decode()
 
+    def data(self, kind: str, key: str, make: Callable[[], bytes]) -> bytes:
+        """Return the entry as bytes, made and kept if it is not there."""
+        return self._bytes(kind, key, make)
+
     def struct(self, kind: str, key: str, of: type[T], make: Callable[[], T]) -> T:
         """Return the entry as a struct; one that cannot be read is made again."""
         try:

@@ -10,8 +10,6 @@ from reportgen.errors import InputError
 from reportgen.model.plan import Slice
 from reportgen.model.result import ComparisonResult
 from reportgen.publish import lookup, wording
-from reportgen.publish.gate_charts import SavingsChart
-from reportgen.publish.study_charts import StudyChart
 from reportgen.publish.tables import JUDGED
 from reportgen.publish.view import RecordView
 
@@ -29,13 +27,14 @@ class IntervalRow(msgspec.Struct, frozen=True):
 
 
 class StripRow(msgspec.Struct, frozen=True):
-    """One candidate: a change in percent for each of its fixtures and devices."""
+    """One candidate: a change in percent for each of its fixtures and devices, which ``fixtures`` names."""
 
     arm: str
     label: str
     tone: str
     changes: list[float]
     headline: float | None
+    fixtures: list[str] = []
 
 
 class Band(msgspec.Struct, frozen=True):
@@ -86,7 +85,6 @@ class ProcessChart(msgspec.Struct, frozen=True, tag=True):
 
 
 Chart = IntervalChart | StripChart | ProcessChart
-AnyChart = Chart | StudyChart | SavingsChart
 
 
 def percent(ratio: float | None) -> float | None:
@@ -151,7 +149,9 @@ def strips(record: RecordView, piece: Slice, found: list[ComparisonResult]) -> S
         ratios = [cell.ratio for cell in one.cells]
         label = wording.interval(min(ratios), max(ratios)) if ratios else wording.verdict(one.verdict)
         changes = [100 * (ratio - 1) for ratio in ratios]
-        rows.append(StripRow(one.arm, label, one.verdict.value, changes, percent(one.headline)))
+        several = len({cell.device for cell in one.cells}) > 1
+        names = [f"{cell.fixture} on {cell.device}" if several else cell.fixture for cell in one.cells]
+        rows.append(StripRow(one.arm, label, one.verdict.value, changes, percent(one.headline), names))
     bands = _bands(record, piece, cells=True)
     said = [f"{row.arm}: {wording.plural(len(row.changes), 'fixture')} from {row.label}" for row in rows]
     return StripChart(

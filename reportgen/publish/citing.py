@@ -8,7 +8,7 @@ import re
 from reportgen.project import Settings
 from reportgen.publish import wording
 from reportgen.publish.context import Citation, Link
-from reportgen.publish.frames import CATALOGUE
+from reportgen.publish.frames import CATALOGUE, url
 from reportgen.publish.library import root_of
 from reportgen.publish.markdown import FrontMatter
 from reportgen.publish.view import RecordView
@@ -49,11 +49,6 @@ def folder(record: RecordView) -> str:
 def authors(settings: Settings) -> list[str]:
     """Name who is cited: the people that the lab names, or else the lab."""
     return settings.authors or [settings.title]
-
-
-def url(settings: Settings, address: str) -> str:
-    """Lead to a page from anywhere; empty where the lab does not say where its site lies."""
-    return f"{settings.address.rstrip('/')}/{address}" if settings.address else ""
 
 
 def cff(record: RecordView, settings: Settings) -> bytes:

@@ -1,7 +1,7 @@
 """What templates may see: frozen dataclasses of finished strings, one per page kind.
 
 Templates do no arithmetic and decide nothing. A variable in a template carries the name of its class in lower case
-(``row`` is a ``Row``); the variable ``page`` is the class named in ``PAGES`` for that template. A test holds every
+(``row`` is a ``Row``); the variable ``page`` is the class named in ``list_context.PAGES`` for that template. A test holds every
 attribute that a template reads against these fields, and every field against the templates.
 """
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 LONG = 24
+SIFTED = 10
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,15 @@ class Link:
     text: str
     href: str
     current: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A section as the contents list it; ``number`` is empty where none is shown."""
+
+    number: str
+    text: str
+    href: str
 
 
 @dataclass(frozen=True)
@@ -66,10 +76,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column: ``figure`` columns are right-aligned in tabular figures."""
+    """A column: ``figure`` columns stand in line on the decimal point; ``sense`` words what a figure's sign or size says."""
 
     text: str
     figure: bool = False
+    sense: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,6 +113,11 @@ class Table:
     def long(self) -> bool:
         """Whether it scrolls in a window of its own, its headings in sight."""
         return len(self.rows) > LONG
+
+    @property
+    def sifted(self) -> bool:
+        """Whether it has so many rows that a reader may want to see some of them only."""
+        return len(self.rows) >= SIFTED
 
 
 @dataclass(frozen=True)
@@ -171,7 +187,8 @@ class Frame:
     """What every page has around its own content.
 
     ``root`` leads from the page to the site's first page. ``improve_href`` and ``source_href`` are empty where the lab
-    names no repository. ``banner`` is the loud line of a page that shows simulated records.
+    names no repository, ``url`` (the page's whole address) where it does not say where its site lies; ``picture`` is
+    that of a link preview with its words. ``trail`` leads up from the page to the first one. ``banner`` is the loud line of a page that shows simulated records.
     """
 
     site_title: str
@@ -181,6 +198,7 @@ class Frame:
     kind: str
     root: str
     navigation: tuple[Link, ...]
+    trail: tuple[Link, ...]
     banner: str
     date: str
     source: str
@@ -188,6 +206,13 @@ class Frame:
     improve_href: str
     data_licence: str
     code_licence: str
+    url: str = ""
+    picture: Link | None = None
+
+    @property
+    def feed(self) -> bool:
+        """Whether the site has a feed, which needs whole addresses as well."""
+        return bool(self.url)
 
 
 @dataclass(frozen=True)
@@ -247,35 +272,14 @@ class HomePage:
 
 @dataclass(frozen=True)
 class TextPage:
-    """A page that people write: report, finding, method or note."""
+    """A page that people write: report, finding, method or note; ``contents`` lead to the sections of a long one."""
 
     frame: Frame
     body: Markup
+    contents: tuple[Entry, ...]
     records: tuple[RecordLine, ...]
     citation: Citation
     sums: tuple[Table, ...] = ()
-
-
-@dataclass(frozen=True)
-class Chapter:
-    """A section of the documentation with its pages; ``current`` marks the one that the page belongs to."""
-
-    title: str
-    links: tuple[Link, ...]
-    current: bool
-
-
-@dataclass(frozen=True)
-class DocsPage:
-    """A page of the documentation: ``contents`` leads to its headings, ``chapters`` to every other page."""
-
-    frame: Frame
-    home: Link
-    section: str
-    contents: tuple[Link, ...]
-    body: Markup
-    chapters: tuple[Chapter, ...]
-    following: Link | None
 
 
 @dataclass(frozen=True)
@@ -294,8 +298,10 @@ class RecordPage:
     figures: tuple[Figure, ...]
     derivations: tuple[Table, ...]
     formulas: tuple[Fact, ...]
-    processes: tuple[Table, ...]
+    fixtures: Link
     positions: tuple[Table, ...]
+    position_figures: tuple[Figure, ...]
+    timelines: tuple[Figure, ...]
     left_out: tuple[Table, ...]
     left_out_words: str
     remarks: tuple[Remark, ...]
@@ -312,6 +318,17 @@ class RecordPage:
     study_figures: tuple[Figure, ...] = ()
     study_formulas: tuple[Fact, ...] = ()
     counters: tuple[Table, ...] = ()
+
+
+@dataclass(frozen=True)
+class FixturesPage:
+    """The fixtures of a record one by one, and its processes: what is read more rarely than the rest, and longer."""
+
+    frame: Frame
+    record: Link
+    figures: tuple[Figure, ...]
+    cells: tuple[Table, ...]
+    processes: tuple[Table, ...]
 
 
 @dataclass(frozen=True)
@@ -337,59 +354,3 @@ class AttemptPage:
     code: Table
     counters: tuple[Table, ...]
     counters_file: Link | None
-
-
-@dataclass(frozen=True)
-class LedgerPage:
-    """Every attempt of every kind and status."""
-
-    frame: Frame
-    attempts: tuple[Table, ...]
-
-
-@dataclass(frozen=True)
-class CataloguePage:
-    """Every published record with its files."""
-
-    frame: Frame
-    records: tuple[CatalogueEntry, ...]
-    snippets: tuple[Snippet, ...]
-    snippet_words: str
-
-
-@dataclass(frozen=True)
-class Snippet:
-    """Lines of a program that reads the data, and what it is written with."""
-
-    name: str
-    text: str
-
-
-@dataclass(frozen=True)
-class CatalogueEntry:
-    """One record in the catalogue."""
-
-    title: str
-    name: str
-    href: str
-    banner: str
-    downloads: tuple[Download, ...]
-
-
-@dataclass(frozen=True)
-class NotFoundPage:
-    """What an unknown address shows."""
-
-    frame: Frame
-
-
-PAGES = {
-    "home.html": HomePage,
-    "text.html": TextPage,
-    "docs.html": DocsPage,
-    "record.html": RecordPage,
-    "attempt.html": AttemptPage,
-    "ledger.html": LedgerPage,
-    "catalogue.html": CataloguePage,
-    "404.html": NotFoundPage,
-}

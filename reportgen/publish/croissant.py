@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from reportgen.model.columns import TABLES, Column
 from reportgen.project import Settings
-from reportgen.publish import citing
+from reportgen.publish import citing, frames
 from reportgen.publish.data_package import MEDIA_TYPES, columns_of
 from reportgen.publish.record_files import HOLDS
 from reportgen.publish.view import FileFact, RecordView
@@ -48,7 +48,7 @@ def dataset(record: RecordView, settings: Settings, place: str = "") -> dict[str
 
     Where the lab names no address, ``place`` leads to the record's folder from where this is read.
     """
-    base = citing.url(settings, record.address) or place
+    base = frames.url(settings, record.address) or place
     said = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",

@@ -23,6 +23,9 @@ MEDIA_TYPES = {
     "csv": "text/csv", "parquet": "application/vnd.apache.parquet", "json": "application/json", "toml": "application/toml",
     "py": "text/x-python", "txt": "text/plain", "zip": "application/zip", "cff": "application/yaml",
 }  # fmt: skip
+# Frictionless takes a resource of format "parquet" for a table, whose bytes it then does not count; under the name of its media
+# type it is a file, held to its length and hash.
+_FORMATS = {"parquet": "vnd.apache.parquet"}
 _STUDY_TYPES = {
     **dict.fromkeys(("block", "n", "repetition"), "int64"),
     **dict.fromkeys(("alarm", "bootstrap_alarm", "found"), "bool"),
@@ -67,7 +70,7 @@ def _resource(path: Path) -> dict[str, Any]:
     said: dict[str, Any] = {
         "name": path.name.lower().replace(".", "-").replace("_", "-"),
         "path": path.name,
-        "format": kind,
+        "format": _FORMATS.get(kind, kind),
         "mediatype": MEDIA_TYPES.get(kind, "application/octet-stream"),
         "encoding": "utf-8",
         "bytes": path.stat().st_size,

@@ -31,8 +31,15 @@ FORMULAS = (
 )
 
 
+SENSES = {
+    **dict.fromkeys(("headline", "estimate", "ratio", "low", "high"), wording.LESS_RATIO),
+    **dict.fromkeys(("headline without", "interval without", "headline with", "interval with"), wording.LESS_TIME),
+    "median effect": wording.LESS_TIME,
+}
+
+
 def _columns(*names: str, words: tuple[str, ...] = ()) -> tuple[Column, ...]:
-    return tuple(Column(name, figure=name not in words) for name in names)
+    return tuple(Column(name, figure=name not in words, sense=SENSES.get(name, "")) for name in names)
 
 
 def comparisons(record: RecordView, piece: Slice) -> Table:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from reportgen.model.plan import Slice
 from reportgen.model.result import ComparisonResult
 from reportgen.publish import chart_data, gate_charts, gate_tables, lookup, wording
-from reportgen.publish.context import Column, Figure, Row, Table
+from reportgen.publish.context import Column, Figure, Link, Row, Table
+from reportgen.publish.drawing import AnyChart
 from reportgen.publish.library import Library, svg_markup
 from reportgen.publish.tables import code, figure, verdict_cell
 from reportgen.publish.view import RecordView
@@ -51,29 +52,33 @@ def savings_figure(
     InputError
         No such gate, or an unknown unit.
     """
-    chart, (library, root) = gate_charts.savings(record, piece, gate, unit), place
+    caption = (
+        f"Bar: estimate. Line across its end: interval. Broken line: what the gate {gate} asks of every fixture. "
+        "Star: the fixture that decides. Of several devices the one that is surest of least is drawn."
+    )
+    chart = gate_charts.savings(record, piece, gate, unit)
+    return figure_of(chart, caption, place, gate_tables.savings(record, piece, unit, gate))
+
+
+def figure_of(chart: AnyChart, caption: str, place: tuple[Library, str], table: Table | None = None) -> Figure:
+    """Put a chart on a page, with its numbers beside it and as a file."""
+    library, root = place
     return Figure(
         anchor=chart.anchor,
-        caption=f"{chart.title}. Bar: estimate. Line across its end: interval. Broken line: what the gate {gate} asks of every fixture. "
-        "Star: the fixture that decides. Of several devices the one that is surest of least is drawn.",
+        caption=f"{chart.title}. {caption}",
         svg=svg_markup(library.draw(chart)),
         href=f"{root}figures/{chart.anchor}.svg",
-        table=gate_tables.savings(record, piece, unit, gate),
+        table=table,
+        data=(Link("its numbers as CSV", f"{root}figures/{chart.anchor}.csv"),),
     )
 
 
 def _figure(
     kind: str, record: RecordView, piece: Slice, drawn: tuple[str, chart_data.Chart], place: tuple[Library, str]
 ) -> Figure:
-    (baseline, chart), (library, root) = drawn, place
-    found = chart_data.by_baseline(record, piece)[baseline]
-    return Figure(
-        anchor=chart.anchor,
-        caption=f"{chart.title}. {CAPTIONS[kind]}",
-        svg=svg_markup(library.draw(chart)),
-        href=f"{root}figures/{chart.anchor}.svg",
-        table=_numbers(found, f"{root}{record.address}") if kind == "ratios" else None,
-    )
+    baseline, chart = drawn
+    table = _numbers(chart_data.by_baseline(record, piece)[baseline], place[1] + record.address)
+    return figure_of(chart, CAPTIONS[kind], place, table if kind == "ratios" else None)
 
 
 def _numbers(found: Sequence[ComparisonResult], page: str) -> Table:
@@ -90,9 +95,9 @@ def _numbers(found: Sequence[ComparisonResult], page: str) -> Table:
         for one in found
     )
     columns = (
-        Column("estimate", figure=True),
-        Column("headline", figure=True),
-        Column("interval", figure=True),
+        Column("estimate", figure=True, sense=wording.LESS_TIME),
+        Column("headline", figure=True, sense=wording.LESS_TIME),
+        Column("interval", figure=True, sense=wording.LESS_TIME),
         Column("verdict"),
     )
     caption = f"The same numbers, against {found[0].baseline}, {wording.slice_name(found[0].slice)}"

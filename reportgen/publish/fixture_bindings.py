@@ -46,7 +46,7 @@ class FixtureBindings(PageRecords):
         found, cells = lookup.cells_of(record, name, vs, at)
         ends = {wording.change(one.ratio): one for one in (cells[0], cells[-1])}
         return TO.join(
-            self._figure(record, lookup.cell_anchor(found, one), one.ratio, said, sums.RATIO)
+            self._figure(record, lookup.cell_place(found, one), one.ratio, said, sums.RATIO)
             for said, one in ends.items()
         )
 
@@ -68,5 +68,6 @@ class FixtureBindings(PageRecords):
         number = value if isinstance(value, int | float) else 0.0
         return sums.figure_of(sums.Amount(number, unit, text, self._href(record, anchor)), value)
 
-    def _href(self, record: RecordView, anchor: str) -> str:
-        return f"{self._root}{record.address}#{anchor}"
+    def _href(self, record: RecordView, place: str) -> str:
+        """Lead to a place of the record: an anchor on its page, or another page of it with one."""
+        return f"{self._root}{record.address}{place if '#' in place else f'#{place}'}"

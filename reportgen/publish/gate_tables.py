@@ -16,6 +16,7 @@ from reportgen.publish.tables import NOTHING, code, figure, word
 from reportgen.publish.view import RecordView
 
 SAVED_NS = "saved_ns"
+CHANGES = ("change", "low", "high")
 
 
 def gate_anchor(gate: GateResult) -> str:
@@ -93,7 +94,7 @@ def savings(record: RecordView, piece: Slice, unit: str = "", only: str = "") ->
     several = len({cell.device for gate in found for cell in gate.cells}) > 1
     rows = [_saving(gate, cell, unit, several=several, named=not only) for gate in found for cell in gate.cells]
     of_unit = f", {wording.unit_name(unit)}" if unit else ""
-    columns = (Column("fixture"), Column(f"saved{of_unit}", figure=True))
+    columns = (Column("fixture"), Column(f"saved{of_unit}", figure=True, sense=wording.SAVED))
     return Table(
         caption=f"Savings by fixture: {wording.slice_name(piece.name)}",
         stub="Arm",
@@ -178,7 +179,10 @@ def bands(record: RecordView, piece: Slice, unit: str = "") -> Table:
     return Table(
         caption=f"Bands: {wording.slice_name(piece.name)}",
         stub="Gate and arm",
-        columns=tuple(Column(text, figure=text in ("point", "change", "low", "high")) for text in columns),
+        columns=tuple(
+            Column(text, figure=text == "point" or text in CHANGES, sense=wording.LESS_TIME if text in CHANGES else "")
+            for text in columns
+        ),
         rows=tuple(rows),
         lead=" ".join(_bands_said(gate, _declared(record, gate)) for gate in found),
         note="All points of a gate hold together with at least 95%: each interval has the rank that Bonferroni's correction "

@@ -18,14 +18,12 @@ from reportgen.model.experiment import Experiment
 from reportgen.model.record import Kind
 from reportgen.model.result import Result
 from reportgen.project import Project, experiment_folders, read_experiment
-from reportgen.publish import charts, counter_tables, downloads, gate_drawing, lookup, reading, study_drawing
+from reportgen.publish import chart_files, counter_tables, downloads, drawing, lookup, preview, reading
 from reportgen.publish.cache import Cache, digest
-from reportgen.publish.chart_data import AnyChart
-from reportgen.publish.gate_charts import SavingsChart
+from reportgen.publish.drawing import AnyChart
 from reportgen.publish.library import Library
 from reportgen.publish.problems import Problem
 from reportgen.publish.stamp import libraries_digest, tree_digest
-from reportgen.publish.study_charts import StudyChart
 from reportgen.publish.view import AttemptView, FileFact, RecordView
 from reportgen.scoring import score, score_attempts, stage_records, stages_of
 
@@ -33,30 +31,28 @@ ARCHIVE = "runs/"
 
 
 class Drawer:
-    """Draws charts, each once; ``drawn`` holds them by anchor."""
+    """Draws charts, each once; ``drawn`` holds them by anchor, ``numbers`` what was drawn as CSV."""
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
         self._code = code_digest()
         self.drawn: dict[str, str] = {}
+        self.numbers: dict[str, bytes] = {}
 
     def __call__(self, chart: AnyChart) -> str:
         """Return a chart's inline SVG."""
         if chart.anchor not in self.drawn:
+            numbers = chart_files.to_csv(chart)
+            if numbers is not None:
+                self.numbers[chart.anchor] = numbers
             key = digest([self._code, msgspec.json.encode(chart)])
-            self.drawn[chart.anchor] = self._cache.text("charts", key, lambda: _draw(chart))
+            self.drawn[chart.anchor] = self._cache.text("charts", key, lambda: drawing.draw(chart))
         return self.drawn[chart.anchor]
 
 
 def code_digest() -> str:
     """Hash this program and its libraries: a changed one finds nothing that another has kept."""
     return digest([tree_digest(Path(__file__).resolve().parents[1], pattern="*.py"), libraries_digest()])
-
-
-def _draw(chart: AnyChart) -> str:
-    if isinstance(chart, SavingsChart):
-        return gate_drawing.draw(chart)
-    return study_drawing.draw(chart) if isinstance(chart, StudyChart) else charts.draw(chart)
 
 
 class Gathered:
@@ -79,6 +75,11 @@ class Gathered:
         self.library = Library(
             views, rest, self._experiments(project), self.drawer, self.alone, project.site, project.settings
         )
+
+    def preview(self, shown: preview.Picture) -> bytes:
+        """Return the picture of a link preview, drawn where no build drew it before."""
+        key = digest([self._code, msgspec.json.encode(shown)])
+        return self._cache.data("previews", key, lambda: preview.draw(shown))
 
     def _sound(self, project: Project) -> list[Attempt]:
         """Take the attempts that can be read whole; each of the others is a problem, and stops none."""

@@ -78,13 +78,32 @@ def tables_of(attempt: AttemptView) -> tuple[Table, ...]:
     entry = attempt.manifest.imported
     if entry is None:
         return ()
-    found = compare(attempt.imported, entry.told)
-    return (
-        _sources(entry),
-        *(_context(one, number) for number, one in enumerate(entry.sources, start=1) if one.context),
-        *_benchmarks(attempt),
-        *map(_comparison, found),
-    )
+    context = (_context(one, number) for number, one in enumerate(entry.sources, start=1) if one.context)
+    built = by_kind(attempt)
+    return (*built["imported_sources"], *context, *built["imported_benchmarks"], *built["imported_comparisons"])
+
+
+def by_kind(attempt: AttemptView, page: str = "") -> dict[str, list[Table]]:
+    """Build the tables of an imported attempt for its own page, whose rows have anchors, or for another, whose figures lead to that ``page``."""
+    entry = attempt.manifest.imported
+    if entry is None:
+        return {}
+    found = enumerate(compare(attempt.imported, entry.told), start=1)
+    return {
+        "imported_sources": [_sources(entry)],
+        "imported_benchmarks": _benchmarks(attempt, page),
+        "imported_comparisons": [_comparison(one, number, page) for number, one in found],
+    }
+
+
+def benchmark_anchor(place: int) -> str:
+    """Name the row of a benchmark on its attempt's page; those beyond the table stand for all."""
+    return f"imported-benchmark-{place}" if place <= MOST_ROWS else "imported"
+
+
+def cell_anchor(comparison: int, place: int) -> str:
+    """Name the row of a comparison's benchmark on its attempt's page."""
+    return f"imported-ratio-{comparison}-{place}" if place <= MOST_ROWS else "imported"
 
 
 def _sources(entry: Import) -> Table:
@@ -136,20 +155,24 @@ def _flat(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
         yield prefix.strip() or "it", ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _benchmarks(attempt: AttemptView) -> tuple[Table, ...]:
+def _benchmarks(attempt: AttemptView, page: str) -> list[Table]:
     found = [one for _, one in attempt.imported]
     rows = tuple(
-        Row(word(f"{number}: {shown_name(label)}"), _cells(source, one))
+        Row(
+            word(f"{number}: {shown_name(label)}"),
+            _cells(source, one, f"{page}#{benchmark_anchor(number)}" if page else ""),
+            anchor="" if page else benchmark_anchor(number),
+        )
         for number, (label, (source, one)) in enumerate(zip(labels(found), attempt.imported, strict=True), start=1)
     )
     more = len(rows) - MOST_ROWS
     note = f"{wording.count(more)} more stand in benchmarks.parquet." if more > 0 else ""
     names = ("source", "arm", "status", "values", "figure", "what it is")
     columns = tuple(Column(name, figure=name in ("source", "values", "figure")) for name in names)
-    return (Table(caption="Benchmarks", stub="Benchmark", columns=columns, rows=rows[:MOST_ROWS], note=note),)
+    return [Table(caption="Benchmarks", stub="Benchmark", columns=columns, rows=rows[:MOST_ROWS], note=note)]
 
 
-def _cells(source: int, one: Benchmark) -> tuple[Cell, ...]:
+def _cells(source: int, one: Benchmark, href: str) -> tuple[Cell, ...]:
     middle = centre_of(one)
     bad = one.status is not RowStatus.OK
     return (
@@ -157,14 +180,23 @@ def _cells(source: int, one: Benchmark) -> tuple[Cell, ...]:
         word(shown_name(one.arm or "")),
         Cell(one.status.value, note=shown_name(one.reason), tone="slower" if bad else ""),
         figure(wording.count(len(one.good)), len(one.good)),
-        Cell(amount(middle.value, one), value="" if middle.value is None else repr(middle.value)),
+        _leading(amount(middle.value, one), middle.value, href),
         word(said_of(one, middle), note="; ".join(shown_name(note) for note in one.notes)),
     )
 
 
-def _comparison(one: ImportedComparison) -> Table:
+def _leading(text: str, value: float | None, href: str) -> Cell:
+    """Give a figure that leads to its row, where there is one and it is elsewhere."""
+    return Cell(text) if value is None else Cell(text, value=repr(value), href=href)
+
+
+def _comparison(one: ImportedComparison, number: int, page: str) -> Table:
     rows = tuple(
-        Row(word(f"{at}: {shown_name(name)}"), _compared(cell))
+        Row(
+            word(f"{at}: {shown_name(name)}"),
+            _compared(cell, f"{page}#{cell_anchor(number, at)}" if page else ""),
+            anchor="" if page else cell_anchor(number, at),
+        )
         for at, (name, cell) in enumerate(zip(fixtures_said(one.cells), one.cells, strict=True), start=1)
     )
     names = ("arm", "baseline", "arm / baseline", "interval of pairs", "what the ratio rests on")
@@ -183,9 +215,9 @@ def _comparison(one: ImportedComparison) -> Table:
     )
 
 
-def _compared(cell: ImportedCell) -> tuple[Cell, ...]:
+def _compared(cell: ImportedCell, href: str) -> tuple[Cell, ...]:
     interval = "" if cell.interval is None else wording.interval(cell.interval.low, cell.interval.high)
-    ratio = Cell(direction(cell), value="" if cell.ratio is None else repr(cell.ratio))
+    ratio = _leading(direction(cell, plain=False), cell.ratio, href)
     return (
         figure(amount(cell.arm_value, cell), cell.arm_value or 0.0),
         figure(amount(cell.baseline_value, cell), cell.baseline_value or 0.0),

@@ -46,11 +46,11 @@ def said_of(one: Benchmark, middle: Middle) -> str:
     return middle.basis
 
 
-def direction(cell: ImportedCell) -> str:
+def direction(cell: ImportedCell, *, plain: bool = True) -> str:
     """Say a ratio as a change in the direction of its measure: less time, or more of a rate, is better."""
     if cell.ratio is None:
         return ""
-    return f"{wording.change(cell.ratio, plain=True)} {'time' if cell.measure is Measure.TIME else 'rate'}"
+    return f"{wording.change(cell.ratio, plain=plain)} {'time' if cell.measure is Measure.TIME else 'rate'}"
 
 
 def rests_on(cell: ImportedCell) -> str:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from reportgen.errors import InputError
 from reportgen.model.experiment import Experiment
 from reportgen.project import Settings
-from reportgen.publish.chart_data import AnyChart
+from reportgen.publish.drawing import AnyChart
 from reportgen.publish.imagined import Imagined
 from reportgen.publish.view import AttemptView, RecordView
 

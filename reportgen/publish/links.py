@@ -16,6 +16,7 @@ from reportgen.publish.problems import Problem
 _PAGE = "index.html"
 _LINKING = {"a": "href", "link": "href", "img": "src", "script": "src", "source": "src", "use": "href"}
 NO_PAGES_LEAD_TO = ("404.html",)
+LISTS_ALL = "pages/index.html"
 # A comment, a script or style with what it holds, or a start tag; a bracket in a quoted value ends no tag.
 _PIECE = re.compile(
     r"<!--.*?-->|<(script|style)\b((?:[^>\"']|\"[^\"]*\"|'[^']*')*)>.*?</\1\s*>|<[a-z](?:[^>\"']|\"[^\"]*\"|'[^']*')*>",
@@ -65,17 +66,20 @@ class _Parser(HTMLParser):
             self.wordless.append(known.get("src") or "an image")
 
 
-def check(pages: Mapping[str, bytes], files: set[str], written: Mapping[str, Written]) -> list[Problem]:
+def check(
+    pages: Mapping[str, bytes], files: set[str], written: Mapping[str, Written], base: str = "/"
+) -> list[Problem]:
     """Check finished pages (HTML by file address) against each other and the site's other files.
 
-    ``written`` maps an address to the page that people wrote there, for file and line.
+    ``written`` maps an address to the page that people wrote there, for file and line; ``base`` is the path of the first
+    page on its host.
     """
     found = {address: _read(html) for address, html in pages.items()}
     problems = []
     for address in sorted(found):
         where = _Where(address, written.get(address.removesuffix(_PAGE)))
-        problems += [where.problem(fault, text) for fault, text in _faults(address, found, files)]
-    for address in sorted(_orphans(found)):
+        problems += [where.problem(fault, text) for fault, text in _faults(address, found, files, base)]
+    for address in sorted(_orphans(found, base)):
         where = _Where(address, written.get(address.removesuffix(_PAGE)))
         problems.append(where.problem("no page leads here", ""))
     return problems
@@ -107,19 +111,18 @@ def _read(html: bytes) -> _Found:
     return _Found(tuple(dict.fromkeys(parser.links)), Counter(parser.ids), tuple(parser.wordless))
 
 
-def _faults(address: str, found: Mapping[str, _Found], files: set[str]) -> list[tuple[str, str]]:
+def _faults(address: str, found: Mapping[str, _Found], files: set[str], base: str) -> list[tuple[str, str]]:
     here = found[address]
     faults = [(f"image without alternative text: {src}", src) for src in here.wordless]
     faults += [(f"id {name!r} stands {number} times", name) for name, number in here.ids.items() if number > 1]
     for link in here.links:
-        fault = _link_fault(address, link, found, files)
+        fault = _link_fault(target_of(address, link, base), link, found, files)
         if fault:
             faults.append((fault, link))
     return faults
 
 
-def _link_fault(address: str, link: str, found: Mapping[str, _Found], files: set[str]) -> str:
-    target = target_of(address, link)
+def _link_fault(target: tuple[str, str] | None, link: str, found: Mapping[str, _Found], files: set[str]) -> str:
     if target is None:
         return ""
     path, anchor = target
@@ -129,31 +132,38 @@ def _link_fault(address: str, link: str, found: Mapping[str, _Found], files: set
     return f"no anchor {anchor!r} on that page: {link}" if missing else ""
 
 
-def target_of(address: str, link: str) -> tuple[str, str] | None:
-    """Resolve a link of the page at ``address`` to a file of the site and an anchor; None where it leads elsewhere."""
+def target_of(address: str, link: str, base: str = "/") -> tuple[str, str] | None:
+    """Resolve a link of the page at ``address`` to a file of the site and an anchor; None where it leads elsewhere.
+
+    A path from the host's root must begin with ``base``, where the site lies; another leads to no file of it.
+    """
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
         return None
     path = unquote(parts.path)
     if not path:
         return address, unquote(parts.fragment)
-    base = "" if path.startswith("/") else posixpath.dirname(address)
-    joined = posixpath.normpath(posixpath.join(base, path.lstrip("/") or "."))
+    if path.startswith("/") and not path.startswith(base):
+        return path, ""
+    folder, inside = ("", path.removeprefix(base)) if path.startswith("/") else (posixpath.dirname(address), path)
+    joined = posixpath.normpath(posixpath.join(folder, inside or "."))
     if path.endswith("/") or re.search(r"(?:^|/)\.{1,2}$", path):
         joined = posixpath.normpath(posixpath.join(joined, _PAGE))
     return joined, unquote(parts.fragment)
 
 
-def _orphans(found: Mapping[str, _Found]) -> set[str]:
-    """Find pages that no chain of links from the first page reaches."""
+def _orphans(found: Mapping[str, _Found], base: str) -> set[str]:
+    """Find pages that no chain of links from the first page reaches; the list of all pages would hide every one of them."""
     reached, waiting = set(), [_PAGE]
     while waiting:
         address = waiting.pop()
         if address in reached or address not in found:
             continue
         reached.add(address)
+        if address == LISTS_ALL:
+            continue
         for link in found[address].links:
-            target = target_of(address, link)
+            target = target_of(address, link, base)
             if target is not None:
                 waiting.append(target[0])
     return set(found) - reached - set(NO_PAGES_LEAD_TO)

@@ -44,6 +44,7 @@ def _head(page: SourcePage, *, claims: bool = True) -> Iterator[Text]:
     """Give what the front matter says, with its lines."""
     said = [
         ("title", page.front.title),
+        ("short", page.front.short),
         ("summary", page.front.summary),
         ("address", re.sub("[-/._]", " ", page.front.address)),
     ]

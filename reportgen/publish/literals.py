@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -60,7 +61,9 @@ def _unheld(node: nodes.Node) -> Iterator[nodes.Const]:
             yield from _unheld(part)
 
 
+@functools.lru_cache(maxsize=1)
 def _read(body: str) -> nodes.Template | None:
+    """Parse a page; the same one is asked about several times in a row, and none of the answers changes it."""
     try:
         return sandbox().parse(body)
     except (TemplateSyntaxError, RecursionError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,6 +29,8 @@ CONTROL = "control"
 INCUMBENT = "incumbent"
 DEVICE = "device"
 MODEL_MARK = " @ "
+FIXTURES = "fixtures/"  # beneath a record's page
+LONGEST_ANCHOR = 120
 
 
 def arm_named(plan: Plan, name: str) -> Arm:
@@ -200,9 +203,25 @@ def noise_of(record: RecordView, piece: str) -> NoiseResult | None:
     return known[0] if known else None
 
 
+def farthest_null(record: RecordView, piece: str) -> NoiseResult | None:
+    """Return the null arm of a slice whose interval ends farthest from no change: the one that sets the noise floor."""
+    valid = [
+        line for line in record.result.noise if line.slice == piece and line.low is not None and line.high is not None
+    ]
+    return max(valid, key=lambda line: max(abs((line.low or 1) - 1), abs((line.high or 1) - 1)), default=None)
+
+
 def slug(text: str) -> str:
     """Make a name usable in an address: letters, digits, ``_`` and single hyphens."""
     return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-") or "x"
+
+
+def chart_anchor(kind: str, *parts: str) -> str:
+    """Name a chart on a page, and its files; of very many parts the last are told apart by a hash."""
+    named = "-".join(["c", kind, *(slug(part) for part in parts if part)])
+    if len(named) <= LONGEST_ANCHOR:
+        return named
+    return f"{named[:LONGEST_ANCHOR]}-{hashlib.sha256(named.encode()).hexdigest()[:8]}"
 
 
 def comparison_anchor(comparison: ComparisonResult) -> str:
@@ -213,8 +232,13 @@ def comparison_anchor(comparison: ComparisonResult) -> str:
 
 
 def cell_anchor(comparison: ComparisonResult, cell: CellResult) -> str:
-    """Name the place on the record page where a fixture's ratio is derived."""
+    """Name the place on the page of a record's fixtures where a fixture's ratio is derived."""
     return f"{comparison_anchor(comparison)}-{slug(cell.fixture)}-{slug(cell.device)}"
+
+
+def cell_place(comparison: ComparisonResult, cell: CellResult) -> str:
+    """Lead from the record's page to where a fixture's ratio is derived: on the page of its fixtures."""
+    return f"{FIXTURES}#{cell_anchor(comparison, cell)}"
 
 
 def times_of(record: RecordView, arm: str, at: Mapping[str, Any], device: str | None = None) -> list[ArmTime]:

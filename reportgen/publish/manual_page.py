@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from reportgen.project import Project
-from reportgen.publish.context import Chapter, DocsPage, Link
+from reportgen.publish.context import Link
 from reportgen.publish.frames import Framer, Subject
 from reportgen.publish.library import root_of
+from reportgen.publish.list_context import Chapter, DocsPage
 from reportgen.publish.manual import ADDRESS, INDEX, Manual, ManualPage, Section
 from reportgen.publish.manual_text import Written, write
 from reportgen.publish.problems import Problem
@@ -41,12 +42,12 @@ class Binder:
 
     def _context(self, page: ManualPage, made: Written) -> DocsPage:
         root = root_of(page.address)
-        subject = Subject(page.address, page.title, page.summary, "docs", "", page.source)
+        above = () if page.address == ADDRESS else ((NAME, ADDRESS),)
+        subject = Subject(page.address, page.title, page.summary, "docs", "", page.source, above=above)
         contents = tuple(Link(words, f"#{anchor}") for anchor, words in made.headings)
         section = self._section(page)
         return DocsPage(
             frame=self.framer.frame(subject),
-            home=Link(NAME, root + ADDRESS, current=page.address == ADDRESS),
             section=section.title if section else "",
             contents=contents if len(contents) >= _FEWEST_HEADINGS and page.address != ADDRESS else (),
             body=Markup(made.html),  # noqa: S704 - the documentation is the lab's own

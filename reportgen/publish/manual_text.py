@@ -16,11 +16,14 @@ from markdown_it.token import Token
 from markupsafe import escape
 
 from reportgen.project import Project
+from reportgen.publish.glossary import is_glossary, mark
 from reportgen.publish.library import root_of
 from reportgen.publish.manual import INDEX, ManualPage, reader
 from reportgen.publish.numerals import measured
 from reportgen.publish.page_text import BLANK
 from reportgen.publish.problems import Problem
+from reportgen.publish.search import Passage
+from reportgen.publish.sections import frame_tables, passages
 
 MARKER = re.compile(r"<!--\s*(file|not run|figures):\s*(.*?)\s*-->", re.DOTALL)
 _SAID = {
@@ -41,6 +44,11 @@ class Written:
     problems: tuple[Problem, ...]
 
 
+def passages_of(page: ManualPage) -> tuple[Passage, ...]:
+    """Give the words of each section of a page, for search."""
+    return tuple(passages(reader().parse(page.body)))
+
+
 def write(page: ManualPage, addresses: Mapping[str, str], project: Project) -> Written:
     """Turn a page into HTML; ``addresses`` are those on the site of every source that has one, files of the folder included."""
     made = reader()
@@ -49,9 +57,10 @@ def write(page: ManualPage, addresses: Mapping[str, str], project: Project) -> W
     for token in tokens:
         if token.type == "html_block":
             token.content = MARKER.sub(_marker, token.content)
-    html = made.renderer.render(tokens, made.options, {})
-    html = html.replace("<table>", '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>')
-    return Written(html.replace("</table>", "</table></div>"), tuple(_headings(tokens)), problems)
+    if is_glossary(page):
+        mark(tokens)
+    frame_tables(made, tokens)
+    return Written(made.renderer.render(tokens, made.options, {}), tuple(_headings(tokens)), problems)
 
 
 def _marker(match: re.Match[str]) -> str:

@@ -17,7 +17,6 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
-from markupsafe import Markup
 from mdit_py_plugins.anchors import anchors_plugin
 from mdit_py_plugins.attrs import attrs_block_plugin, attrs_plugin
 from mdit_py_plugins.container import container_plugin
@@ -44,13 +43,17 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class FrontMatter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a page says of itself. ``address`` is its path, empty for the first page, else ending with a slash."""
+    """What a page says of itself. ``address`` is its path, empty for the first page, else ending with a slash.
+
+    ``short`` is its title where there is little room: in the navigation.
+    """
 
     title: str
     kind: str
     summary: str
     date: dt.date
     address: str
+    short: str = ""
     records: list[str] = []
     claims: list[Claim] = []
 
@@ -168,14 +171,6 @@ def parser() -> MarkdownIt:
     return reader
 
 
-def to_html(text: str) -> Markup:
-    """Turn Markdown into HTML; tables that people write scroll inside a container of their own."""
-    reader = parser()
-    reader.add_render_rule("table_open", _open_table)
-    reader.add_render_rule("table_close", _close_table)
-    return Markup(reader.render(text))  # noqa: S704 - values were escaped where they were put in
-
-
 def _render_box(
     renderer: RendererHTML, tokens: Sequence[Token], place: int, _options: OptionsDict, _env: EnvType
 ) -> str:
@@ -187,15 +182,3 @@ def _render_box(
         return f"<{token.tag}{renderer.renderAttrs(token)}>\n"
     opening = next(one for one in reversed(tokens[:place]) if one.level == token.level and one.nesting == 1)
     return f"</{opening.tag}>\n"
-
-
-def _open_table(
-    _self: RendererHTML, _tokens: Sequence[Token], _place: int, _options: OptionsDict, _env: EnvType
-) -> str:
-    return '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>\n'
-
-
-def _close_table(
-    _self: RendererHTML, _tokens: Sequence[Token], _place: int, _options: OptionsDict, _env: EnvType
-) -> str:
-    return "</table></div>\n"

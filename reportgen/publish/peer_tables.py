@@ -14,6 +14,7 @@ from reportgen.publish.tables import NOTHING, code, figure
 from reportgen.publish.view import RecordView
 from reportgen.units import NS_PER_S
 
+SENSES = {"times as long": "above 1: the peer takes more time"}
 _DEVICE_LETTERS = 12  # of an id as long as a UUID, enough to tell a few boards apart
 
 
@@ -50,7 +51,7 @@ def table(record: RecordView, piece: Slice, page: str, ceiling: Ceiling | None =
     return Table(
         caption=f"Peers: {wording.slice_name(piece.name)}",
         stub="Fixture",
-        columns=(Column("peer"), *((Column("device"),) if several else ()), *(Column(head, figure=True) for head in heads)),
+        columns=(Column("peer"), *((Column("device"),) if several else ()), *(Column(head, figure=True, sense=SENSES.get(head, "")) for head in heads)),
         rows=rows,
         note="Peers and the kernel in use take turns in processes of their own, in which nothing else runs. A peer may move other bytes or round "
         "otherwise; it is context, and never adoptable." + ("" if ceiling is None else f" {ceiling.words()}"),
@@ -58,7 +59,7 @@ def table(record: RecordView, piece: Slice, page: str, ceiling: Ceiling | None =
 
 
 def _cells(one: ComparisonResult, cell: CellResult, page: str) -> tuple[Cell, ...]:
-    href = f"{page}#{lookup.cell_anchor(one, cell)}"
+    href = page + lookup.cell_place(one, cell)
     said = f"{wording.number(cell.interval.low)} to {wording.number(cell.interval.high)}"
     return (
         figure(wording.time(cell.candidate_ns), cell.candidate_ns, href=href),

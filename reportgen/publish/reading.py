@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections import Counter
 from collections.abc import Callable
 
-import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from reportgen.analysis.counters import lines, rotations
 from reportgen.archive.load import Attempt
@@ -14,6 +16,7 @@ from reportgen.archive.sums import check_sums, files_under, read_sums, sha256_of
 from reportgen.model.protocol import Mode
 from reportgen.model.record import PEER
 from reportgen.publish.attempt_checks import rows_of
+from reportgen.publish.moments import moments
 from reportgen.publish.study_lookup import modes_said
 from reportgen.publish.view import AttemptView, CheckLine, FileFact, ModeCount, ReadingLine
 
@@ -25,6 +28,7 @@ READINGS = (
     ("processes of others", "", ("foreign_processes",)),
 )
 CHECKED = ["arm", "against", "kind", "when"]
+ADDED_UP = {"elements": "sum", "mismatches": "sum", "max_abs": "max", "rel_l2": "max", "passed": "sum"}
 
 
 def view(attempt: Attempt, address: str, published: str) -> AttemptView:
@@ -60,6 +64,7 @@ def view(attempt: Attempt, address: str, published: str) -> AttemptView:
         counters=counted,
         rotations=rotations(counted, attempt.plan, attempt.moved_bytes),
         code=attempt.code,
+        moments=moments(scored),
     )
 
 
@@ -82,28 +87,23 @@ def _modes(attempt: Attempt) -> list[ModeCount]:
 
 
 def _checks(checks: pd.DataFrame) -> list[CheckLine]:
-    found = checks.groupby(CHECKED, sort=False).agg(
-        checks=("elements", "size"),
-        elements=("elements", "sum"),
-        mismatches=("mismatches", "sum"),
-        max_abs=("max_abs", "max"),
-        rel_l2=("rel_l2", "max"),
-        passed=("passed", "sum"),
-    )
+    # Arrow adds up in a tenth of the time that pandas takes to be asked.
+    table = pa.Table.from_pandas(checks[[*CHECKED, *ADDED_UP]], preserve_index=False)
+    found = table.group_by(CHECKED, use_threads=False).aggregate([([], "count_all"), *ADDED_UP.items()])
     return [
         CheckLine(
-            arm=str(row["arm"]),
-            against=str(row["against"]),
-            kind=str(row["kind"]),
-            when=str(row["when"]),
-            checks=int(row["checks"]),
-            elements=int(row["elements"]),
-            mismatches=int(row["mismatches"]),
-            max_abs=None if np.isnan(row["max_abs"]) else float(row["max_abs"]),
-            rel_l2=None if np.isnan(row["rel_l2"]) else float(row["rel_l2"]),
-            failed=int(row["checks"]) - int(row["passed"]),
+            arm=row["arm"],
+            against=row["against"],
+            kind=row["kind"],
+            when=row["when"],
+            checks=row["count_all"],
+            elements=row["elements_sum"],
+            mismatches=row["mismatches_sum"],
+            max_abs=row["max_abs_max"],
+            rel_l2=row["rel_l2_max"],
+            failed=row["count_all"] - row["passed_sum"],
         )
-        for row in found.reset_index().to_dict("records")
+        for row in found.to_pylist()
     ]
 
 
@@ -122,10 +122,9 @@ def _readings(batches: pd.DataFrame) -> list[ReadingLine]:
     lines = []
     for (mode, repetition), own in places.items():
         for name, unit, table in tables:
-            read = table[own]
-            values = read[~np.isnan(read)]
-            if values.size:
-                ends = float(values.min()), float(np.median(values)), float(values.max())
+            values = sorted(value for value in table[own].ravel().tolist() if not math.isnan(value))
+            if values:
+                ends = values[0], statistics.median(values), values[-1]
                 lines.append(ReadingLine(repetition, name, unit, *ends, mode=mode))
     return lines
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import msgspec
+
 from reportgen.model.experiment import Role
 from reportgen.publish import lookup, wording
 from reportgen.publish.context import Fact, FactGroup
@@ -75,4 +77,23 @@ def groups(record: RecordView) -> tuple[FactGroup, ...]:
         Fact(NAMES.get(what, what), wording.count(get(record)), value=str(get(record)), anchor=f"count-{what}")
         for what, get in COUNTS.items()
     )
-    return (FactGroup("What and when", facts), FactGroup("How much", counts))
+    return (
+        FactGroup("What and when", facts),
+        FactGroup("How much", counts),
+        FactGroup("Protocol, as frozen", _protocol(record)),
+    )
+
+
+def plan_anchor(path: str) -> str:
+    """Name the place on the record's page where a constant of the plan stands."""
+    return f"plan-{lookup.slug(path)}"
+
+
+def _protocol(record: RecordView) -> tuple[Fact, ...]:
+    """List the numbers of the protocol by their names in the plan."""
+    constants = msgspec.to_builtins(record.plan.experiment.protocol)
+    return tuple(
+        Fact(name, wording.plain_number(value), value=repr(value), anchor=plan_anchor(f"protocol.{name}"), code=False)
+        for name, value in constants.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    )

@@ -17,6 +17,7 @@ from reportgen.publish import (
     history,
     lookup,
     record_facts,
+    record_figures,
     record_files,
     remarks,
     study_charts,
@@ -31,15 +32,19 @@ from reportgen.publish.attempt_tables import groups, hashes, readings, status_ce
 from reportgen.publish.claims import Judged
 from reportgen.publish.context import Column, Figure, Frame, Link, RecordPage, Row, Table
 from reportgen.publish.figures import figures
-from reportgen.publish.frames import Subject
+from reportgen.publish.frames import CATALOGUE, Subject
 from reportgen.publish.library import Library, root_of
+from reportgen.publish.markdown import SourcePage
 from reportgen.publish.replications import replications
 from reportgen.publish.tables import code, figure, word
 from reportgen.publish.view import RecordView
 
+FIXTURES = "Every fixture and every process"
 
-def subject(record: RecordView) -> Subject:
-    """Say what the page is."""
+
+def subject(record: RecordView, report: SourcePage | None = None) -> Subject:
+    """Say what the page is; it stands below the ``report`` that speaks of it, or else below the catalogue."""
+    above = ("Data", CATALOGUE) if report is None else (report.front.title, report.front.address)
     return Subject(
         address=record.address,
         title=f"Record {record.name}",
@@ -48,6 +53,7 @@ def subject(record: RecordView) -> Subject:
         date=record.date,
         source=f"runs/{record.experiment}",
         banner=wording.SIMULATED if record.simulated else "",
+        above=(above,),
     )
 
 
@@ -59,6 +65,7 @@ def build(
     outcome = [build(record, piece, "") for build in (tables.answer, tables.changes, tables.holm) for piece in slices]
     left_out = [derivations.left_out(record, piece) for piece in slices]
     positions = [derivations.positions(record, piece) for piece in slices]
+    place = (library, root_of(record.address))
     return RecordPage(
         frame=frame,
         question=record.plan.experiment.question,
@@ -69,20 +76,12 @@ def build(
         checks=tables.checks(record),
         outcome=tuple(table for table in (*outcome, *_gates(slices, record)) if table.rows),
         claims=claim_tables.claims_of(record, claims),
-        figures=_figures(record, library),
-        derivations=tuple(
-            table
-            for piece in slices
-            for table in (
-                derivations.comparisons(record, piece),
-                derivations.noise(record, piece),
-                derivations.cells(record, piece),
-                tables.times(record, piece, ""),
-            )
-            if table.rows
-        ),
+        figures=tuple(figures("processes", record, slices, None, place)),
+        derivations=_derivations(record, slices),
         formulas=derivations.FORMULAS,
-        processes=tuple(derivations.processes(record, piece) for piece in slices),
+        fixtures=Link(FIXTURES, lookup.FIXTURES),
+        position_figures=tuple(record_figures.positions(record, slices, place)) if record.result.positions else (),
+        timelines=tuple(record_figures.timelines(record, slices, place)),
         positions=tuple(table for table in positions if table.rows),
         left_out=tuple(table for table in left_out if table.rows),
         left_out_words=_left_out_words(record),
@@ -101,6 +100,14 @@ def build(
         study_formulas=study_formulas.FORMULAS,
         counters=counter_tables.of_record(record),
     )
+
+
+def _derivations(record: RecordView, slices: list[Slice]) -> tuple[Table, ...]:
+    found = (
+        (derivations.comparisons(record, piece), derivations.noise(record, piece), tables.times(record, piece, ""))
+        for piece in slices
+    )
+    return tuple(table for of_slice in found for table in of_slice if table.rows)
 
 
 def _gates(slices: list[Slice], record: RecordView) -> list[Table]:
@@ -149,11 +156,6 @@ def _arms(record: RecordView) -> Table:
     )
     columns = ("role", "idea", "repeats, or is judged against", "symbol", "SHA-256 of the code")
     return Table(caption="Arms", stub="Arm", columns=tuple(Column(name) for name in columns), rows=rows)
-
-
-def _figures(record: RecordView, library: Library) -> tuple[Figure, ...]:
-    place = (library, root_of(record.address))
-    return tuple(figures("processes", record, lookup.slices(record), None, place))
 
 
 def _left_out_words(record: RecordView) -> str:

@@ -41,7 +41,7 @@ def around(values: Sequence[float], start: float, end: float) -> Linear:
 
 def decimals(ticks: Sequence[float]) -> int:
     """Count the decimals that tell ticks apart."""
-    step = ticks[1] - ticks[0] if len(ticks) > 1 else 0.1
+    step = ticks[1] - ticks[0] if len(ticks) > 1 else 1.0
     return max(0, -math.floor(math.log10(step) + 1e-9))
 
 

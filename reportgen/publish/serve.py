@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,25 +14,26 @@ import watchfiles
 
 from reportgen.errors import InputError, ReportgenError
 from reportgen.project import Project
-from reportgen.publish import wording
+from reportgen.publish import hosting, wording
 from reportgen.publish.build import build
 from reportgen.publish.theme_folders import theme_folders
 
 LOOPBACK = "127.0.0.1"
 PORT = 8000
-POLICY = (
-    "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
 
 
 class _Handler(SimpleHTTPRequestHandler):
     """Serves files under the policy that a published site should have, and says nothing on the terminal."""
 
     def end_headers(self) -> None:
-        self.send_header("Content-Security-Policy", POLICY)
+        for name, value in hosting.HEADERS.items():
+            self.send_header(name, value)
         self.send_header("Cache-Control", "no-cache")
         super().end_headers()
+
+    def guess_type(self, path: str | os.PathLike[str]) -> str:
+        """Say what a file is, as hosts are told to."""
+        return hosting.TYPES.get(Path(path).suffix) or super().guess_type(path)
 
     def log_message(self, *_arguments: object) -> None:
         """Stay silent: builds are what the user wants to read about."""

@@ -9,21 +9,36 @@ from typing import Any
 
 from reportgen.errors import InputError
 from reportgen.project import Project
-from reportgen.publish import attempt_page, links, manual_page, record_page, svg
+from reportgen.publish import (
+    announcing,
+    attempt_page,
+    fixtures_page,
+    glossary,
+    links,
+    listing,
+    manual_page,
+    manual_text,
+    preview,
+    record_page,
+    search,
+    svg,
+)
 from reportgen.publish.cache import Cache
 from reportgen.publish.claims import Judged
-from reportgen.publish.context import Link, NotFoundPage
+from reportgen.publish.context import Link
 from reportgen.publish.described import described
-from reportgen.publish.frames import CATALOGUE, Framer, Subject
+from reportgen.publish.frames import CATALOGUE, PAGES, Framer, Subject, root_path
 from reportgen.publish.gather import Gathered
 from reportgen.publish.library import Library
 from reportgen.publish.lint import lint
+from reportgen.publish.list_context import NotFoundPage, PagesPage
 from reportgen.publish.manual import ADDRESS, Manual, read_manual
 from reportgen.publish.markdown import SourcePage, read_page
 from reportgen.publish.problems import Problem
 from reportgen.publish.templates import Theme
 from reportgen.publish.text_page import default_home, render
 from reportgen.publish.theme_folders import theme_folders
+from reportgen.publish.view import RecordView
 
 STATIC = "static"
 REPORTS = ("report", "finding", "gate", "sweep")
@@ -47,16 +62,21 @@ def make_site(project: Project, cache: Cache) -> Site:
     maker.add_written(sources)
     maker.add_manual(manual, sources)
     maker.add_records(sources)
-    maker.add_attempts()
+    maker.add_attempts(sources)
     maker.add_catalogue()
+    maker.add_list()
     pages = dict(maker.pages)
     assets = static_files([*reversed(folders), project.site])
     figures = {f"figures/{name}.svg": svg.standalone(drawn).encode() for name, drawn in gathered.drawer.drawn.items()}
+    figures |= {f"figures/{name}.csv": numbers for name, numbers in gathered.drawer.numbers.items()}
     files: dict[str, bytes | Path] = {**assets, **figures, **manual.files, **gathered.files, **pages}
     files.update(described(gathered.library))
+    files.update({address: gathered.preview(shown) for address, shown in maker.pictures.items()})
+    files[search.ADDRESS] = search.index(maker.indexed)
+    files.update(announcing.files(maker.indexed, project.settings))
     problems = [*gathered.problems, *maker.problems]
     written = {page.front.address: page for page in sources} | {page.address: page for page in manual.pages.values()}
-    problems += links.check(pages, set(files), written)
+    problems += links.check(pages, set(files), written, root_path(project.settings))
     return Site(files, len(pages), tuple(sorted(dict.fromkeys(problems))))
 
 
@@ -77,6 +97,8 @@ class _Maker:
         self._project, self._library, self._theme = project, gathered.library, theme
         self._framer = Framer(project.settings, ())
         self.pages: dict[str, bytes] = {}
+        self.indexed: list[search.Indexed] = []
+        self.pictures: dict[str, preview.Picture] = {}
         self.problems: list[Problem] = []
         self._claims: list[Judged] = []
 
@@ -88,9 +110,12 @@ class _Maker:
                 pages.append(read_page(path, path.relative_to(self._project.root).as_posix()))
             except InputError as fault:
                 self.problems.append(Problem(fault.where, fault.what))
-        written = tuple((page.front.title, page.front.address) for page in pages if page.front.kind == "method")
+        written = tuple(
+            (page.front.short or page.front.title, page.front.address) for page in pages if page.front.kind == "method"
+        )
+        titles = {page.front.address: page.front.short or page.front.title for page in pages}
         docs = ((manual_page.NAME, ADDRESS),) if manual.pages else ()
-        self._framer = Framer(self._project.settings, (*written, *docs))
+        self._framer = Framer(self._project.settings, (*written, *docs), titles, glossary.terms(manual))
         return pages
 
     def add_manual(self, manual: Manual, sources: list[SourcePage]) -> None:
@@ -100,17 +125,19 @@ class _Maker:
         for page in manual.pages.values():
             context, problems = binder.bind(page)
             self.problems += problems
-            self._add(page.address, "docs.html", context, page.source)
+            self._add(page.address, "docs.html", context, page.source, manual_text.passages_of(page))
         self.problems += manual.problems
 
     def add_written(self, sources: list[SourcePage]) -> None:
         """Add the pages that people write."""
         reports = _reports(sources, self._library)
         for page in sources:
-            template, context, problems, made = render(page, self._library, self._theme, (self._framer, reports))
-            self.problems += [*problems, *lint(page)]
-            self._claims += made
-            self._add(page.front.address, template, context, page.source)
+            made = render(page, self._library, self._theme, (self._framer, reports))
+            self.problems += [*made.problems, *lint(page)]
+            self._claims += made.claims
+            self._add(page.front.address, made.template, made.context, page.source, made.passages)
+            if made.picture is not None:
+                self.pictures[preview.address(page.front.address)] = made.picture
         if all(page.front.address for page in sources):
             home = default_home(sources, self._library, (self._framer, reports))
             self._add("", "home.html", home, "site")
@@ -119,20 +146,29 @@ class _Maker:
         """Add the page of each record."""
         reports = _reports(sources, self._library)
         for record in self._library.records:
-            frame = self._framer.frame(record_page.subject(record))
             report = reports.get(record.name)
+            frame = self._framer.frame(record_page.subject(record, report))
             leads = None if report is None else Link(report.front.title, frame.root + report.front.address)
             page = record_page.build(record, frame, leads, self._library, self._claims)
-            self._add(record.address, "record.html", page, record.name)
+            self._add(record.address, "record.html", page, record.name, listing.of_record(record))
+            self._add_fixtures(record, report)
 
-    def add_attempts(self) -> None:
+    def _add_fixtures(self, record: RecordView, report: SourcePage | None) -> None:
+        subject = fixtures_page.subject(record, report)
+        page = fixtures_page.build(record, self._framer.frame(subject), self._library)
+        self._add(subject.address, "fixtures.html", page, record.name)
+
+    def add_attempts(self, sources: list[SourcePage]) -> None:
         """Add the page of each attempt, and the ledger of all."""
         records = {one.address: record for record in self._library.records for one in record.all_attempts()}
+        reports = _reports(sources, self._library)
+        above = {record.name: record_page.subject(record, reports.get(record.name)) for record in self._library.records}
         attempts = self._library.all_attempts()
         for attempt in attempts:
-            frame = self._framer.frame(attempt_page.subject(attempt))
-            page = attempt_page.build(attempt, frame, records.get(attempt.address), self._library)
-            self._add(attempt.address, "attempt.html", page, attempt.manifest.id)
+            record = records.get(attempt.address)
+            frame = self._framer.frame(attempt_page.subject(attempt, above[record.name] if record else None))
+            page = attempt_page.build(attempt, frame, record, self._library)
+            self._add(attempt.address, "attempt.html", page, attempt.manifest.id, listing.of_attempt(attempt))
         subject = attempt_page.ledger_subject(attempts)
         self._add(
             subject.address, "ledger.html", attempt_page.ledger(attempts, self._framer.frame(subject)), "attempts"
@@ -145,7 +181,7 @@ class _Maker:
         subject = Subject(CATALOGUE, "Data", "Every published record with its files.", "data", date, "runs")
         page = attempt_page.catalogue(records, self._framer.frame(subject), self._library.settings)
         self._add(CATALOGUE, "catalogue.html", page, "data")
-        # An unknown address may lie at any depth, so this one page leads to the site's root by a leading slash.
+        # An unknown address may lie at any depth, so this one page leads to the site's root by its whole path.
         lost = Subject(
             "404.html",
             "No such page",
@@ -153,11 +189,21 @@ class _Maker:
             "404",
             "",
             "templates/404.html",
-            root="/",
+            root=root_path(self._project.settings),
         )
         self.pages["404.html"] = self._theme.page("404.html", NotFoundPage(self._framer.frame(lost))).encode()
 
-    def _add(self, address: str, template: str, context: Any, source: str) -> None:
+    def add_list(self) -> None:
+        """Add the list of all pages, which stands where nothing can be searched."""
+        date = max(record.date for record in self._library.records) if self._library.records else ""
+        frame = self._framer.frame(listing.subject(date))
+        page = PagesPage(frame, listing.listings([*self.indexed, listing.indexed(PAGES, frame)], frame.root))
+        self._add(PAGES, "pages.html", page, "pages")
+
+    def _add(
+        self, address: str, template: str, context: Any, source: str, passages: tuple[search.Passage, ...] = ()
+    ) -> None:
+        self.indexed.append(listing.indexed(address, context.frame, passages))
         file = f"{address}index.html"
         if file in self.pages:
             self.problems.append(Problem(source, f"address {address!r} is taken by another page"))

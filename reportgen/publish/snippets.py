@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from reportgen.project import Settings
-from reportgen.publish import citing
-from reportgen.publish.context import Snippet
+from reportgen.publish import frames
+from reportgen.publish.list_context import Snippet
 from reportgen.publish.view import RecordView
 
 SERVED = "http://127.0.0.1:8000/"
@@ -53,5 +53,5 @@ def snippets(record: RecordView | None, settings: Settings) -> tuple[Snippet, ..
     """Read the scored batches of a record: the median time of a launch by mode, fixture and arm."""
     if record is None:
         return ()
-    url = citing.url(settings, record.address) or SERVED + record.address
+    url = frames.url(settings, record.address) or SERVED + record.address
     return tuple(Snippet(name, text.replace("{url}", url)) for name, text in TEXTS.items())

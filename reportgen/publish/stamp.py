@@ -70,6 +70,7 @@ def _inputs(project: Project) -> Iterator[bytes | str]:
     package = Path(__file__).resolve().parents[1]
     yield libraries_digest()
     yield tree_digest(package, pattern="*.py")
+    yield msgspec.json.encode(project.settings)  # a command may have said another address than the file does
     yield tree_digest(
         project.site, project.runs, *([project.docs] if project.docs else []), *theme_folders(project.templates)
     )

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import csv
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-import msgspec
 from markupsafe import Markup
 
 from reportgen.errors import InputError
 from reportgen.model.experiment import Experiment
-from reportgen.publish import wording
-from reportgen.publish.numerals import figures_in
+from reportgen.publish import plan_figures, wording
 
 FOLDER = "published"
 FEWEST_WORDS = 2
@@ -23,36 +19,22 @@ _SOURCE = re.compile(r"#\s*source:\s*(\S.*)", re.IGNORECASE)
 _UNITS = {"_pct": "%", "_percent": "%", "_ns": " ns", "_us": " µs", "_ms": " ms", "_s": " s", "_kib": " KiB"}
 
 
-def stated(text: str, because: str, plans: Iterable[Experiment]) -> Markup:
-    """Say a figure that is no measurement, with the reason; one that the plan is said to set must stand in a plan.
+def stated(text: str, because: str, plans: Mapping[str, Experiment], plan: str | None = None) -> Markup:
+    """Say a figure that is no measurement, with the reason; where the plan knows it, it must be the plan's.
+
+    ``plan`` names the field of a plan that the figure is (``protocol.repetitions``, or ``sample:axes.rows``); without it the words of text and reason tell
+    (``publish.plan_figures``); an empty one says that they speak of something else.
 
     Raises
     ------
     InputError
-        No reason, or a reason that names the plan and a figure that no plan has.
+        No reason; a figure that differs from the plan's; or a reason that names the plan where nothing tells which field is meant.
     """
     if len(because.split()) < FEWEST_WORDS:
         raise InputError(f"{text!r} is stated without a reason", remedy='say because="…" in some words')
-    if re.search(r"\bplan\b", because):
-        known = [number for plan in plans for number in _numbers(msgspec.to_builtins(plan))]
-        for figure in figures_in(text):
-            if not any(math.isclose(figure, number, rel_tol=1e-9) for one in known for number in (one, 100 * one)):
-                raise InputError(
-                    f"{text!r} is said to be set in the plan, which has no such figure", remedy="correct it"
-                )
+    if plan != "":
+        plan_figures.held(text, f"{text} {because}", plans, plan)
     return Markup('<span class="stated" title="{}">{}</span>').format(because, text)
-
-
-def _numbers(value: Any) -> Iterator[float]:
-    if isinstance(value, Mapping):
-        for one in value.values():
-            yield from _numbers(one)
-    elif isinstance(value, list | tuple):
-        yield len(value)
-        for one in value:
-            yield from _numbers(one)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield float(value)
 
 
 def published(site: Path, dataset: str, row: str | Mapping[str, str], column: str, *, again: bool = False) -> Markup:

@@ -47,8 +47,11 @@ class _Place:
         return figure(text, value, href="" if self._page is None else f"{self._page}#{anchor}", note=note)
 
 
+CHANGES = ("estimate", "interval", "mean error", "mean estimate")
+
+
 def _columns(*names: str, words: tuple[str, ...] = ()) -> tuple[Column, ...]:
-    return tuple(Column(name, figure=name not in words) for name in names)
+    return tuple(Column(name, name not in words, wording.LESS_TIME if name in CHANGES else "") for name in names)
 
 
 def ways(record: RecordView, page: str | None) -> Table:

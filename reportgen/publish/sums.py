@@ -51,6 +51,13 @@ def figure_of(amount: Amount, shown: float | str | None = None) -> Figure:
     return made
 
 
+def unlinked(amount: Amount) -> Figure:
+    """Make a figure that is declared and not measured, so that no record derives it."""
+    made = Figure(Markup('<data value="{}">{}</data>').format(repr(amount.value), amount.text))
+    made.amount = amount
+    return made
+
+
 @dataclass(frozen=True)
 class Line:
     """A line of a sum or product: words, the figure (or plain number), and how often it is taken."""

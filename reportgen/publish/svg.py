@@ -71,13 +71,18 @@ def dress(shapes: str, size: tuple[int, int], chart: Named) -> str:
     return f"{head}{named}{shapes}</svg>"
 
 
+def _properties(colours: dict[str, str]) -> str:
+    return ";".join(f"--chart-{name}:{value}" for name, value in colours.items())
+
+
+# The same in every chart that is a file: a site's policy allows it by its hash.
+STYLE = (
+    f"svg{{{_properties(LIGHT)};background:var(--chart-paper)}}text{{font-family:'Source Sans 3',sans-serif}}"
+    f"@font-face{{font-family:'Source Sans 3';src:url({FONT}) format('woff2')}}"
+    f"@media (prefers-color-scheme:dark){{svg{{{_properties(DARK)}}}}}"
+)
+
+
 def standalone(inline: str) -> str:
     """Make the inline chart a file of its own that brings its colours along."""
-    light = ";".join(f"--chart-{name}:{value}" for name, value in LIGHT.items())
-    dark = ";".join(f"--chart-{name}:{value}" for name, value in DARK.items())
-    style = (
-        f"<style>svg{{{light};background:var(--chart-paper)}}text{{font-family:'Source Sans 3',sans-serif}}"
-        f"@font-face{{font-family:'Source Sans 3';src:url({FONT}) format('woff2')}}"
-        f"@media (prefers-color-scheme:dark){{svg{{{dark}}}}}</style>"
-    )
-    return inline.replace("<title", style + "<title", 1) + "\n"
+    return inline.replace("<title", f"<style>{STYLE}</style><title", 1) + "\n"

@@ -60,7 +60,9 @@ def answer(record: RecordView, piece: Slice, page: str) -> Table:
     return Table(
         caption=f"What came out: {wording.slice_name(piece.name)}",
         stub="Arm and outcome",
-        columns=(Column("against incumbent", figure=True), Column("against control", figure=True)),
+        columns=tuple(
+            Column(f"against {one}", figure=True, sense=wording.LESS_TIME) for one in ("incumbent", "control")
+        ),
         rows=rows,
         lead=families.holm_said(record, piece.name),
         note=f"{wording.DIRECTION.capitalize()}. Second line: interval and verdict.",
@@ -107,10 +109,10 @@ def changes(record: RecordView, piece: Slice, page: str) -> Table:
         rows.append(Row(code(comparison.arm), _change_cells(record, comparison, page), first=first))
     columns = (
         Column("against"),
-        Column("headline", figure=True),
-        Column("interval", figure=True),
+        Column("headline", figure=True, sense=wording.LESS_TIME),
+        Column("interval", figure=True, sense=wording.LESS_TIME),
         Column("verdict and reason"),
-        Column("estimate", figure=True),
+        Column("estimate", figure=True, sense=wording.LESS_TIME),
         Column("smallest effect shown", figure=True),
         Column("promotion and gates"),
     )
@@ -247,7 +249,7 @@ def fixtures(record: RecordView, piece: Slice, page: str) -> Table:
     rows = []
     for comparison in lookup.judged(record, piece.name, JUDGED):
         for place, cell in enumerate(comparison.cells):
-            href = f"{page}#{lookup.cell_anchor(comparison, cell)}"
+            href = page + lookup.cell_place(comparison, cell)
             ends = f"{cell.interval.low!r} {cell.interval.high!r}"
             cells = (
                 word(families.against(comparison)),
@@ -258,11 +260,18 @@ def fixtures(record: RecordView, piece: Slice, page: str) -> Table:
                 figure(wording.time(cell.baseline_ns), cell.baseline_ns, href=href),
             )
             rows.append(Row(code(comparison.arm), cells, first=place == 0))
-    columns = ("against", "fixture", "change", "interval", "time a launch", "baseline's")
+    columns = {
+        "against": "",
+        "fixture": "",
+        "change": wording.LESS_TIME,
+        "interval": wording.LESS_TIME,
+        "time a launch": "",
+        "baseline's": "",
+    }
     return Table(
         caption=f"By fixture: {wording.slice_name(piece.name)}",
         stub="Arm",
-        columns=tuple(Column(text, figure=text not in ("against", "fixture")) for text in columns),
+        columns=tuple(Column(text, text not in ("against", "fixture"), sense) for text, sense in columns.items()),
         rows=tuple(rows),
         note=f"Time per launch in a back-to-back batch. {wording.DIRECTION.capitalize()}.",
     )

@@ -12,6 +12,7 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
+from reportgen.publish.aligning import column_labels, figure_tones
 from reportgen.publish.context import Figure, Table
 
 PARTS = "parts.html"
@@ -29,9 +30,10 @@ class Theme:
             lstrip_blocks=True,
             keep_trailing_newline=True,
         )
+        self._environment.filters.update(tones=figure_tones, labels=column_labels)
 
     def page(self, template: str, page: Any) -> str:
-        """Render a page from the context class that ``context.PAGES`` names for the template."""
+        """Render a page from the context class that ``list_context.PAGES`` names for the template."""
         return self._environment.get_template(template).render(page=page)
 
     def table(self, table: Table) -> Markup:

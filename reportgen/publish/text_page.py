@@ -3,39 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from markupsafe import Markup
 
-from reportgen.publish import answers, citing, remarks, study_lookup, wording
+from reportgen.publish import answers, citing, glossary, preview, remarks, study_lookup, wording
 from reportgen.publish.bindings import Bindings
 from reportgen.publish.claims import Judged
 from reportgen.publish.context import HomePage, RecordLine, Study, TextPage
 from reportgen.publish.frames import Framer, Subject
-from reportgen.publish.library import Library
-from reportgen.publish.markdown import SourcePage, fill, to_html
+from reportgen.publish.library import Library, root_of
+from reportgen.publish.lint import STRICT_KINDS
+from reportgen.publish.markdown import SourcePage, fill
+from reportgen.publish.preview import Picture
 from reportgen.publish.problems import Problem
+from reportgen.publish.search import Passage
+from reportgen.publish.sections import to_body
 from reportgen.publish.templates import Theme
 from reportgen.publish.view import RecordView
 
 Surroundings = tuple[Framer, Mapping[str, SourcePage]]
 
 
-def render(
-    page: SourcePage, library: Library, theme: Theme, surroundings: Surroundings
-) -> tuple[str, Any, list[Problem], tuple[Judged, ...]]:
-    """Turn a page into template name and context, with the problems met on the way and the claims it makes.
+@dataclass(frozen=True)
+class Rendered:
+    """A page's template and context, the problems met on the way, the claims it makes and what it is searched by."""
+
+    template: str
+    context: Any
+    problems: list[Problem]
+    claims: tuple[Judged, ...]
+    passages: tuple[Passage, ...]
+    picture: Picture | None = None
+
+
+def render(page: SourcePage, library: Library, theme: Theme, surroundings: Surroundings) -> Rendered:
+    """Turn a page into the context of its template.
 
     ``surroundings`` are the framer and, by record name, the report that speaks of each record.
     """
     framer, reports = surroundings
     bindings = Bindings(page, library, theme)
     text, faults = fill(page, bindings.functions())
-    body = to_html(text)
+    known = framer.terms if page.front.kind != "home" else {}
+    body = to_body(text, partial(glossary.link, known=known, root=root_of(page.front.address)))
     records = list(bindings.used.values())
     for name in page.front.records:
         if all(name not in (record.name, record.experiment) for record in records):
             faults += _missing(page, library, name)
+    pictured = page.front.kind in STRICT_KINDS and records
     frame = framer.frame(
         Subject(
             address=page.front.address,
@@ -45,14 +63,19 @@ def render(
             date=page.front.date.isoformat(),
             source=page.source,
             banner=_banner(records),
+            above=framer.pages_above(page.front.address),
+            picture=preview.address(page.front.address) if pictured else "",
         )
     )
     problems, made = [*bindings.claims.problems, *bindings.problems, *faults], bindings.claims.judged
     if page.front.kind == "home":
-        return "home.html", HomePage(frame, body, studies(library, reports, frame.root)), problems, made
+        home = HomePage(frame, body.html, studies(library, reports, frame.root))
+        return Rendered("home.html", home, problems, made, body.passages)
     lines = tuple(record_line(record, library, frame.root) for record in records)
     citation = citing.of_page(page.front, framer.settings, records)
-    return "text.html", TextPage(frame, body, lines, citation, bindings.sums), problems, made
+    text_page = TextPage(frame, body.html, body.contents, lines, citation, bindings.sums)
+    shown = preview.picture(page.front.title, framer.settings.title, records[0]) if pictured else None
+    return Rendered("text.html", text_page, problems, made, body.passages, shown)
 
 
 def default_home(sources: Sequence[SourcePage], library: Library, surroundings: Surroundings) -> HomePage:

@@ -52,6 +52,23 @@ class ReadingLine(msgspec.Struct, frozen=True):
     mode: str = "process"
 
 
+class Moment(msgspec.Struct, frozen=True, array_like=True):
+    """A block of batches, or a repetition of a long attempt, at its mean time since the attempt began.
+
+    ``off`` is the median of its batches' times over what they usually take, less 1, ``low`` and ``high`` their quartiles; ``counts`` tells that no rule
+    left it out.
+    """
+
+    at_s: float
+    repetition: int
+    off: float | None
+    low: float | None
+    high: float | None
+    clock_mhz: float | None
+    temperature_c: float | None
+    counts: bool
+
+
 class ModeCount(msgspec.Struct, frozen=True):
     """How much of an attempt is of one mode or harness; ``batches`` are scored rows, ``left_out`` repetitions that do not count."""
 
@@ -68,7 +85,7 @@ class AttemptView(msgspec.Struct, frozen=True):
     ``published`` is the folder of the site that holds its archived ``files``; ``modes`` count by mode and harness, and
     ``modes_said`` says what verdicts rest on where there are several. ``moved_bytes`` are, by fixture, those that one launch
     must move at least, as the experiment counts them. ``imported`` are benchmarks of another harness, with the number of their source; ``counters`` are those of a profile attempt, ``rotations`` what they say of its
-    fixtures that are called rotating. ``code`` holds, by arm, what was counted in its machine code.
+    fixtures that are called rotating. ``code`` holds, by arm, what was counted in its machine code. ``moments`` are its blocks in the order of time.
     """
 
     address: str
@@ -92,6 +109,7 @@ class AttemptView(msgspec.Struct, frozen=True):
     counters: list[CounterLine] = []
     rotations: list[Rotation] = []
     code: dict[str, CodeFacts] = {}
+    moments: list[Moment] = []
 
 
 class RecordView(msgspec.Struct, frozen=True):

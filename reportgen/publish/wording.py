@@ -15,6 +15,9 @@ from reportgen.units import BYTES_PER_KIB, BYTES_PER_MIB, NS_PER_MS, NS_PER_S, N
 
 MINUS = "\N{MINUS SIGN}"
 NOT_COMPUTED = "\N{EN DASH}"
+LESS_TIME = "negative: less time"
+LESS_RATIO = "below 1: less time"
+SAVED = "positive: time saved"
 DIRECTION = "time ratio candidate / baseline; below 1, or a negative percentage, is less time"
 SIMULATED = "Simulated: these times were made up by a program to test the tools. No device was measured."
 SIMULATED_ROWS = "Rows marked SIMULATED were made up by a program to test the tools. No device was measured for them."
@@ -244,6 +247,17 @@ def rate(bytes_per_s: float) -> str:
         if bytes_per_s >= unit_bytes:
             return f"{bytes_per_s / unit_bytes:#.3g} {unit}".replace(". ", " ")
     return f"{bytes_per_s:.0f} B/s"
+
+
+def brief(value: float, units: Sequence[tuple[float, str]]) -> str:
+    """Say a round figure in the largest of the units (factor and name, largest first) that it reaches: ``10 MB``."""
+    factor, name = next((unit for unit in units if value >= unit[0]), units[-1])
+    return f"{value / factor:g}\N{NO-BREAK SPACE}{name}"
+
+
+def range_of(low: str, high: str) -> str:
+    """Say two ends, or the one where they read alike."""
+    return low if low == high else f"{low} to {high}"
 
 
 def plural(value: int, noun: str) -> str:

@@ -29,7 +29,7 @@ const parts = target => {
     });
   }
   if (!target.matches("tr")) return [[told(target.querySelector("dt") ?? target), told(target.querySelector("dd") ?? target)]];
-  const heads = [...target.closest("table").tHead.rows[0].cells].map(told);
+  const heads = [...target.closest("table").tHead.rows[0].cells].map(head => head.dataset.words ?? head.firstChild?.textContent ?? "");
   return [...target.cells].map((cell, at) => {
     const value = cell.querySelector("data")?.getAttribute("value");
     return [heads[at], told(cell), value];

@@ -107,6 +107,7 @@ button.onclick = async () => {
   const findings = [];
   let lines = [];
   button.disabled = true;
+  document.dispatchEvent(new Event("as-made"));
   place.querySelectorAll(".scroll, ul").forEach(old => old.remove());
   try {
     if (!globalThis.crypto?.subtle) throw Error("this browser offers no Web Crypto at this address (it asks for https); run verify.py instead");

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -88,13 +90,49 @@ def test_an_interval_and_a_verdict_are_said_in_words(say: Say) -> None:
     assert "faster" in verdict
     assert "↓" in verdict
     outcome, _ = say(f'outcome("candidate", where={SAME})')
-    assert outcome.startswith("adopt")
+    assert ">adopt: less time than" in outcome
 
 
-def test_protocol_constants_are_plain_data(say: Say) -> None:
-    """A page says the protocol without typing a number."""
-    assert "12" == say('protocol("sample").repetitions')[0]
-    assert "±0.50%" == say("experiment().smallest_effect")[0]
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ('protocol("sample").repetitions', "12"),
+        ("protocol().least_batch_ms", "1"),
+        ("experiment().smallest_effect", "±0.50%"),
+        (f"floor({SAME})", "±0.00%"),
+        (f"margin({SAME})", "±0.50%"),
+        (f'interval("candidate", where={SAME})', "−5.00%"),
+        (f'outcome("candidate", where={SAME})', "adopt"),
+        (f'verdict("candidate", where={SAME})', "faster"),
+        (f'gate("pays", "candidate", where={SAME})', "5.00%"),
+        ('saving("pays", "candidate", at={"rows": 256, "cache": "same-set"})', "5.00%"),
+        ('time("candidate", at={"rows": 256, "cache": "same-set"})', "µs"),
+        ('change_on("candidate", "control", at={"rows": 256, "cache": "same-set"})', "−5.00%"),
+    ],
+)
+def test_every_figure_leads_to_where_it_is_derived(say: Say, built: Built, expression: str, text: str) -> None:
+    """Constants of the protocol too; the anchors are there, and the cards' script knows such links."""
+    said, problems = say(expression)
+    assert [] == problems
+    assert text in said
+    links = re.findall(r'<a class="([^"]*)" href="([^"]*)"', said)
+    assert links
+    for name, href in links:
+        address, anchor = href.removeprefix("../../").split("#")
+        assert f'id="{anchor}"' in built.page(address)
+        assert name.split()[0] in ("number", "fact")
+
+
+def test_a_constant_can_be_added_up_and_one_that_was_only_declared_has_no_page(
+    say: Say, library: Library, tmp_path: Path
+) -> None:
+    """A figure of the plan keeps its value; of an experiment without a record there is nothing to lead to."""
+    assert ">24<" in say('product_of("Passes", ("repetitions", protocol().repetitions), ("each way", 2))')[0]
+    none = replace(library, records=(), experiments={"sample": library.record("sample").plan.experiment})
+    (tmp_path / "plan.md").write_text(FRONT.format('"sample"') + "{{ protocol().repetitions }}", "utf-8")
+    page = read_page(tmp_path / "plan.md", "site/page.md")
+    text, _ = fill(page, Bindings(page, none, Theme([default_theme()])).functions())
+    assert '<data value="12">12</data>' == text.strip()
 
 
 @pytest.mark.parametrize(

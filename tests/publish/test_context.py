@@ -11,7 +11,7 @@ import jinja2
 import pytest
 from jinja2 import nodes
 
-from reportgen.publish import context
+from reportgen.publish import context, list_context
 from reportgen.publish.theme_folders import default_theme
 
 ENVIRONMENT = jinja2.Environment(autoescape=True)
@@ -22,9 +22,9 @@ OTHER_NAMES = {"group": "FactGroup", "line": "RecordLine", "catalogue_entry": "C
 def class_of(variable: str, template: str) -> Any:
     """Find the class that a template's variable stands for, by its name."""
     if variable == "page":
-        return context.PAGES.get(template)
+        return list_context.PAGES.get(template)
     name = OTHER_NAMES.get(variable, "".join(part.capitalize() for part in variable.split("_")))
-    return getattr(context, name, None)
+    return getattr(context, name, None) or getattr(list_context, name, None)
 
 
 def attributes_read(path: Path) -> set[tuple[str, str]]:
@@ -55,16 +55,20 @@ def test_every_field_is_shown_by_some_template() -> None:
     read: dict[Any, set[str]] = {}
     for path in TEMPLATES:
         for variable, attribute in attributes_read(path):
-            for kind in [class_of(variable, path.name)] if variable != "page" else context.PAGES.values():
+            for kind in [class_of(variable, path.name)] if variable != "page" else list_context.PAGES.values():
                 read.setdefault(kind, set()).add(attribute)
-    kinds = [kind for kind in vars(context).values() if isinstance(kind, type) and dataclasses.is_dataclass(kind)]
+    kinds = [
+        kind
+        for kind in {**vars(context), **vars(list_context)}.values()
+        if isinstance(kind, type) and dataclasses.is_dataclass(kind)
+    ]
     unread = {kind.__name__: readable(kind) - read.get(kind, set()) for kind in kinds}
     assert {} == {name: fields for name, fields in unread.items() if fields}
 
 
 def test_every_page_class_has_its_template() -> None:
     """The table of pages names files of the theme."""
-    assert set(context.PAGES) <= {path.name for path in TEMPLATES}
+    assert set(list_context.PAGES) <= {path.name for path in TEMPLATES}
 
 
 def test_templates_hold_no_script_and_no_inline_style() -> None:

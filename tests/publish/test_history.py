@@ -5,21 +5,18 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Sequence
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
 from reportgen.archive.load import list_attempts
 from reportgen.archive.select import records
 from reportgen.publish.build import build
+from tests.entry import called
 from tests.factories import RATIOS, STARTED, make_experiment, make_plan, sealed_attempt
 from tests.publish.conftest import Built
 from tests.publish.site_lab import REPORT, make_lab
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +42,7 @@ def names(lab: Built) -> tuple[str, str]:
 
 def run(arguments: Sequence[str], lab: Built) -> subprocess.CompletedProcess[str]:
     """Run a command in the lab as a user does."""
-    command = [sys.executable, "-m", "reportgen", *arguments, "--project", str(lab.project.root)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    return called([*arguments, "--project", str(lab.project.root)])
 
 
 def test_the_former_page_stays_with_a_notice_that_leads_on(lab: Built, names: tuple[str, str]) -> None:

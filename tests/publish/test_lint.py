@@ -266,6 +266,7 @@ def said(library: Library, folder: Path, expression: str) -> tuple[str, list[str
         ("0.5%", "smallest effect, in the plan"),
         ("256, 512 and 1,024 rows", "sizes, in the plan"),
         ("7 things", "not ours to measure"),
+        ("a tenth", "no figure that the plan could hold"),
     ],
 )
 def test_a_stated_figure_carries_its_reason(library: Library, tmp_path: Path, text: str, because: str) -> None:
@@ -276,9 +277,33 @@ def test_a_stated_figure_carries_its_reason(library: Library, tmp_path: Path, te
 
 
 @pytest.mark.parametrize(
+    "expression",
+    [
+        'stated("0.02", because="what was chosen", plan="gate.pays.threshold")',
+        'stated("2 percent", because="what was chosen", plan="sample:gate.pays.threshold")',
+        'stated("four arms and two nulls", because="as chosen", plan="")',
+        'stated("64 launches per batch", because="as another report has it", plan="")',
+        'stated("three", because="what was chosen", plan="axes.rows")',
+        'stated("1,024", because="what was chosen", plan="axes.rows")',
+    ],
+)
+def test_a_stated_figure_may_name_its_field_of_the_plan(library: Library, tmp_path: Path, expression: str) -> None:
+    """A value, one of several, or how many there are; an empty name says that the words mean something else."""
+    assert [] == said(library, tmp_path, expression)[1]
+
+
+@pytest.mark.parametrize(
     ("expression", "fault"),
     [
-        ('stated("77", because="launches a batch, set in the plan")', "'77' is said to be set in the plan, which has no such figure"),
+        ('stated("77", because="launches a batch, set in the plan")', "'77' is stated of protocol.launches_per_graph, which is 1 in the plan of sample"),
+        ('stated("77 launches per batch", because="so it was done")', "'77 launches per batch' is stated of protocol.launches_per_graph, which is 1"),
+        ('stated("1", because="repetitions, set in the plan")', "'1' is stated of protocol.repetitions, which is 12 in the plan of sample"),
+        ('stated("2%", because="smallest effect of interest")', "'2%' is stated of smallest_effect, which is 0.005 in the plan of sample"),
+        ('stated("12", because="what was chosen", plan="protocol.spares")', "'12' is stated of protocol.spares, which is 2 in the plan of sample"),
+        ('stated("3%", because="threshold of pays")', "'3%' is stated of gate.pays.threshold, which is 0.02"),
+        ('stated("512", because="rows, as chosen", plan="axes.cache")', "which is 2 in the plan of sample"),
+        ('stated("12", because="what was chosen", plan="protocol.sheep")', "the plan has no field 'protocol.sheep' (sample)"),
+        ('stated("12", because="set in the plan")', "'12' is said to be set in the plan, and nothing tells where"),
         ('stated("77", because="")', "'77' is stated without a reason"),
         ('published("nowhere", "a", "b")', "no figures published elsewhere as 'nowhere'"),
         ('published("../secret", "a", "b")', "no figures published elsewhere as '../secret'"),

@@ -9,7 +9,8 @@ import pytest
 
 from reportgen.errors import InputError
 from reportgen.publish import sums
-from reportgen.publish.markdown import fill, read_page, to_html
+from reportgen.publish.markdown import fill, read_page
+from reportgen.publish.sections import to_body
 
 FRONT = '+++\ntitle = "A"\nkind = "note"\nsummary = "B"\ndate = 2026-01-02\naddress = "a/"\n+++\n'
 
@@ -120,10 +121,16 @@ def test_values_are_escaped_where_they_are_put_in(tmp_path: Path) -> None:
 
 def test_markdown_has_footnotes_anchors_attributes_boxes_and_scrolling_tables() -> None:
     """What pages need beyond plain Markdown."""
-    html = to_html(
+    html = to_body(
         "## A heading\n\nText[^1]. A [link](x/){.quiet}\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\n"
         "::: not-changed\nNothing.\n:::\n\n[^1]: A note.\n"
-    )
-    for part in ('id="a-heading"', "footnote-ref", 'class="quiet"', '<div class="scroll"', 'class="box not-changed"'):
+    ).html
+    for part in (
+        'id="a-heading"',
+        "footnote-ref",
+        'class="quiet"',
+        '<div class="scroll stack"',
+        'class="box not-changed"',
+    ):
         assert part in html
     assert html.count("<section") == html.count("</section>")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import subprocess
-import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from reportgen.archive.sums import sums_of
 from reportgen.errors import InputError
 from reportgen.model.record import Device, Status
 from reportgen.publish.merging import merge
+from tests.entry import called
 from tests.factories import NAME, SOURCES, STARTED, sealed_attempt
 
 ROOT = Path(__file__).parents[2]
@@ -139,13 +138,7 @@ def test_what_is_no_attempt_is_named(runs: Path, tmp_path: Path) -> None:
 def test_the_command_says_what_became_of_each(runs: Path, theirs: Attempt) -> None:
     """JSON for programs; the status tells that one was refused."""
     rewrite(theirs, "control")
-    finished = subprocess.run(
-        [sys.executable, "-m", "reportgen", "merge", str(theirs.path), "--json", "--project", str(runs.parent)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    finished = called(["merge", str(theirs.path), "--json", "--project", str(runs.parent)])
     assert 1 == finished.returncode, finished.stderr
     (told,) = json.loads(finished.stdout)
     assert {"attempt": theirs.id, "outcome": "refused", "field": "code of arm control"}.items() <= told.items()

@@ -15,19 +15,21 @@ from reportgen.model.code import CodeFacts
 from reportgen.model.columns import COUNTERS
 from reportgen.model.counters import CounterLine
 from reportgen.model.record import Status
-from reportgen.publish import chart_data, record_facts, study_charts, study_tables, study_values, tables
+from reportgen.publish import chart_data, record_facts, record_figures, study_charts, study_tables, study_values, tables
 from reportgen.publish.bindings import Bindings
 from reportgen.publish.cache import Cache
 from reportgen.publish.claim_words import WORDS, ClaimWords
 from reportgen.publish.figures import SAVINGS
 from reportgen.publish.gather import Gathered
 from reportgen.publish.imagined import NUMBER
+from reportgen.publish.imported_bindings import KINDS as IMPORTED_KINDS
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import KINDS, FrontMatter, fill, read_page
 from reportgen.publish.templates import Theme
 from reportgen.publish.theme_folders import default_theme
 from reportgen.publish.view import RecordView
 from tests.publish.conftest import Built
+from tests.publish.importing import imported_library
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "writing-pages.md").read_text("utf-8")
 EXAMPLE = re.search(r"```page\n(.*?)```", GUIDE, re.DOTALL)
@@ -43,7 +45,8 @@ def library(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Library:
     (site / "published").mkdir()
     (site / "published" / "attention_v100.csv").write_text(ELSEWHERE, "utf-8")
     found = Gathered(built.project, Cache(built.project.root / ".cache")).library
-    return replace(found, site=site, records=tuple(map(counted, found.records)))
+    imported = imported_library(tmp_path_factory.mktemp("elsewhere")).attempts
+    return replace(found, site=site, records=tuple(map(counted, found.records)), attempts=(*found.attempts, *imported))
 
 
 def counted(record: RecordView) -> RecordView:
@@ -109,8 +112,11 @@ def test_the_guide_names_every_binding_and_every_choice(library: Library, tmp_pa
     choices = [*record_facts.COUNTS, *record_facts.FACTS, *KINDS, *FrontMatter.__struct_fields__]
     assert [] == [name for name in choices if f"`{name}`" not in GUIDE]
     known = {*tables.BY_SLICE, *tables.WHOLE, *tables.OF_GATES, *study_tables.KINDS}
-    assert known | {"bandwidth", "peers", "code", "counters"} == set(re.findall(r'table\("(\w+)"', GUIDE))
-    assert {*chart_data.KINDS, *study_charts.KINDS, SAVINGS} == set(re.findall(r'chart\("(\w+)"', GUIDE))
+    shown = {*known, *IMPORTED_KINDS, "bandwidth", "peers", "code", "counters"}
+    assert shown == set(re.findall(r'table\("(\w+)"', GUIDE))
+    assert {*chart_data.KINDS, *study_charts.KINDS, *record_figures.KINDS, SAVINGS} == set(
+        re.findall(r'chart\("(\w+)"', GUIDE)
+    )
 
 
 def test_the_guide_names_every_word_of_a_claim_as_it_is_called() -> None:

@@ -18,10 +18,13 @@ from reportgen.errors import InputError
 from reportgen.units import BYTES_PER_MIB
 
 GZIP_MAGIC = b"\x1f\x8b"
-_MOST_BYTES = 512 * BYTES_PER_MIB
+_MOST_BYTES = 256 * BYTES_PER_MIB
+# Results shrink tenfold, tables of one number a hundredfold; what shrinks further is made to fill a memory.
+_MOST_EXPANDED, _UNASKED_BYTES = 128, 16 * BYTES_PER_MIB
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _DELIMITERS = (",", ";", "\t")
 _SHOWN = 60
+_LONGEST_PATH = 400
 _HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 _LARGEST_CELL = 1 << 24
 
@@ -90,7 +93,7 @@ class Content:
         Raises
         ------
         InputError
-            It is empty, broken gzip, or neither UTF-8 nor UTF-16 with a mark; the line is named.
+            It is empty, broken gzip, neither UTF-8 nor UTF-16 with a mark, or holds a NUL; the line is named.
         """
         data = self._unpacked()
         encoding = "utf-8"
@@ -103,22 +106,30 @@ class Content:
         except UnicodeDecodeError as fault:
             line = data[: fault.start].count(b"\n") + 1
             raise InputError("is not UTF-8, nor UTF-16 with a mark", where=f"{self.where}: line {line}") from fault
-        if not text.strip():
+        if not text or text.isspace():
             raise InputError("is empty", where=self.where)
+        if "\0" in text:
+            line = text[: text.index("\0")].count("\n") + 1
+            raise InputError("holds a NUL, which no text does", where=f"{self.where}: line {line}")
         return text
 
     def _unpacked(self) -> bytes:
         if not self.packed:
             return self.data
-        reader = zlib.decompressobj(wbits=31)
-        try:
-            data = reader.decompress(self.data, _MOST_BYTES)
-        except zlib.error as fault:
-            raise InputError(f"is damaged gzip: {fault}", where=self.where) from fault
-        if not reader.eof:
-            what = "expands beyond measure" if reader.unconsumed_tail else "is gzip that was cut off"
-            raise InputError(what, where=self.where)
-        return data
+        left_bytes = min(_MOST_BYTES, max(_UNASKED_BYTES, _MOST_EXPANDED * len(self.data)))
+        parts, rest = [], self.data
+        while rest.strip(b"\0"):
+            reader = zlib.decompressobj(wbits=31)
+            try:
+                parts.append(reader.decompress(rest, left_bytes))
+            except zlib.error as fault:
+                what = "has bytes behind its gzip" if parts else f"is damaged gzip: {fault}"
+                raise InputError(what, where=self.where) from fault
+            if not reader.eof:
+                what = "expands beyond measure" if reader.unconsumed_tail else "is gzip that was cut off"
+                raise InputError(what, where=self.where)
+            left_bytes, rest = max(1, left_bytes - len(parts[-1])), reader.unused_data
+        return b"".join(parts)
 
     @cached_property
     def begins(self) -> str:
@@ -189,7 +200,7 @@ class Content:
         body = "".join("\n" if line.startswith("==") else line for line in lines[skipped:])
         head = lines[skipped] if skipped < len(lines) else ""
         with _long_cells():
-            delimiter = max(_DELIMITERS, key=lambda one: len(next(csv.reader([head], delimiter=one), [])))
+            delimiter = max(_DELIMITERS, key=lambda one: _columns(head, one))
             return _table(self.where, body, delimiter, skipped)
 
 
@@ -201,6 +212,13 @@ def _long_cells() -> Iterator[None]:
         yield
     finally:
         csv.field_size_limit(usual)
+
+
+def _columns(head: str, delimiter: str) -> int:
+    try:
+        return len(next(csv.reader([head], delimiter=delimiter), []))
+    except csv.Error:
+        return 0
 
 
 def _table(where: str, body: str, delimiter: str, before: int) -> Table:
@@ -267,16 +285,29 @@ def read_content(path: Path) -> Content:
     Raises
     ------
     InputError
-        It is not there, no plain file, or too large.
+        It is not there, no plain file, too large, or the system refuses.
     """
     where = str(path)
-    if not path.exists():
-        raise InputError("no such file", where=where)
-    if not path.is_file():
-        raise InputError("is no plain file", where=where)
-    if path.stat().st_size > _MOST_BYTES:
-        raise InputError(f"is larger than {_MOST_BYTES // BYTES_PER_MIB} MiB", where=where)
-    try:
+    with readable(path):
+        if not path.exists():
+            raise InputError("no such file", where=where)
+        if not path.is_file():
+            raise InputError("is no plain file", where=where)
+        if path.stat().st_size > _MOST_BYTES:
+            raise InputError(f"is larger than {_MOST_BYTES // BYTES_PER_MIB} MiB", where=where)
         return Content(where, path.read_bytes(), path)
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Make one line of what the system says of a path: no permission, a name too long, a disk that fails.
+
+    Raises
+    ------
+    InputError
+        It said something.
+    """
+    try:
+        yield
     except OSError as fault:
-        raise InputError(f"cannot be read: {fault.strerror}", where=where) from fault
+        raise InputError(f"cannot be read: {fault.strerror}", where=str(path)[:_LONGEST_PATH]) from fault

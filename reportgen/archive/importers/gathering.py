@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from reportgen.archive.importers import asv, criterion, registry
-from reportgen.archive.importers.content import Content, read_content
+from reportgen.archive.importers.content import Content, read_content, readable
 from reportgen.errors import InputError
 from reportgen.model.imported import Source
 
@@ -53,17 +53,21 @@ def gather(paths: Sequence[Path], wanted: str = registry.AUTO, unit: str = "") -
         raise InputError(
             f"there is no importer called {wanted!r}", remedy=f"there are auto, {', '.join(registry.FORMATS)}"
         )
-    named = [path for path in paths if not (path.is_file() and _is_index(path, len(paths)))]
-    indices = [read_content(path) for path in paths if path not in named]
+    indices: list[Content] = []
+    for path in paths:
+        with readable(path):
+            if path.is_file() and _is_index(path, len(paths)):
+                indices.append(read_content(path))
     found: list[Read] = []
     left_out: list[LeftOut] = []
-    for path in named:
-        if path.is_dir() and not _is_benchmark(path):
-            inner, rest = _folder(path, wanted, unit)
-            found += inner
-            left_out += rest
-        else:
-            found.append(_one(path, wanted, unit, indices))
+    for path in (path for path in paths if path not in [one.path for one in indices]):
+        with readable(path):
+            if path.is_dir() and not _is_benchmark(path):
+                inner, rest = _folder(path, wanted, unit)
+                found += inner
+                left_out += rest
+            else:
+                found.append(_one(path, wanted, unit, indices))
     if not found:
         raise InputError("nothing to import is named")
     return Gathered(tuple(found), tuple(left_out))
@@ -124,28 +128,42 @@ def _folder(folder: Path, wanted: str, unit: str) -> tuple[list[Read], list[Left
     """
     found: list[Read] = []
     left_out: list[LeftOut] = []
-    for path in _walk(folder, 0):
+    for path in _walk(folder, 0, left_out):
         try:
-            found.append(_one(path, wanted, unit))
+            with readable(path):
+                found.append(_one(path, wanted, unit))
         except InputError as fault:
-            left_out.append(LeftOut(str(path), fault.one_line().removeprefix(f"{path}: ").removeprefix(f"{path}")))
+            left_out.append(_left_out(path, fault))
     if not found:
         first = f": {left_out[0].path}: {left_out[0].reason}" if left_out else ""
         raise InputError(f"holds nothing to import{first}", where=str(folder))
     return found, left_out
 
 
-def _walk(folder: Path, depth: int) -> Iterator[Path]:
-    """Yield files and folders of benchmarks under ``folder``, sorted; links and hidden ones are passed over."""
+def _left_out(path: Path, fault: InputError) -> LeftOut:
+    return LeftOut(str(path), fault.one_line().removeprefix(f"{path}: ").removeprefix(f"{path}"))
+
+
+def _walk(folder: Path, depth: int, left_out: list[LeftOut]) -> Iterator[Path]:
+    """Yield files and folders of benchmarks under ``folder``, sorted; links and hidden ones are passed over.
+
+    A folder that lies too deep or cannot be read goes to ``left_out``, and so does what is neither file nor folder.
+    """
     if depth > _DEEPEST:
-        raise InputError(f"has folders more than {_DEEPEST} deep", where=str(folder))
-    for path in sorted(folder.iterdir()):
-        if path.is_symlink() or path.name.startswith("."):
-            continue
-        if path.is_dir():
-            if _is_benchmark(path):
-                yield path
-            else:
-                yield from _walk(path, depth + 1)
-        elif path.is_file():
+        left_out.append(LeftOut(str(folder), f"lies more than {_DEEPEST} folders deep"))
+        return
+    try:
+        with readable(folder):
+            inside = [(path, path.is_dir(), path.is_dir() and _is_benchmark(path)) for path in _seen(folder)]
+    except InputError as fault:
+        left_out.append(_left_out(folder, fault))
+        return
+    for path, is_folder, is_benchmark in inside:
+        if is_folder and not is_benchmark:
+            yield from _walk(path, depth + 1, left_out)
+        else:
             yield path
+
+
+def _seen(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.iterdir()) if not (path.name.startswith(".") or path.is_symlink())]

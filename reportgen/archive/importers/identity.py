@@ -7,10 +7,27 @@ from dataclasses import dataclass, field
 
 from reportgen.archive.importers.content import Content
 
-HOST_KEYS = ("host_name", "hostname", "host", "node", "machine_name", "computer_name", "computername")
-USER_KEYS = ("user", "username", "user_name", "login", "author_name", "author_email", "email")
+HOST_KEYS = (
+    "host_name",
+    "hostname",
+    "host",
+    "node",
+    "machine_name",
+    "machinename",
+    "computer_name",
+    "computername",
+    "fqdn",
+)
+USER_KEYS = ("user", "username", "user_name", "logname", "login", "author_name", "author_email", "email")
 ASV_KEYS = ("machine",)
-_HOME = re.compile(r"((?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2}))([^/\\\s\"':;,|<>]+)(?=[/\\])")
+_HOME = re.compile(r"(/home/|/Users/)([^/\\\s\"':;,|<>()]+)(?=[/\\\s\"':;,|<>()]|$)")
+_WINDOWS_HOME = re.compile(
+    r"([A-Za-z]:(?:\\{1,2}|/)Users(?:\\{1,2}|/))([^/\\\"':;|<>\r\n]{1,64}?)(?=[/\\\"'|<>\r\n]|$)", re.IGNORECASE
+)
+# jane@box.lan:~/work$ as a prompt shows it, and an address of mail; lodash@4.17.21 is neither.
+_PROMPT = re.compile(r"(?<![\w.@/-])([a-z_][\w.-]*)@([A-Za-z0-9][\w.-]*)(?=:[~/])")
+_MAIL = re.compile(r"(?<![\w.@/+-])([\w.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,})(?![\w.-]*\w)")
+_DOTTED = re.compile(r"(?=.*[A-Za-z])[\w-]+(\.[\w-]+)+")
 _SHOWN = re.compile(r"(host|user)(-\d+)?")
 _SUFFIX = ".gz"
 
@@ -41,13 +58,26 @@ def anonymous(content: Content, *, asv: bool = False) -> tuple[Content, int]:
             text = _by_key(text, kind, keys, names)
     else:
         text = _by_column(content, text, names)
-    text = _HOME.sub(lambda found: found[1] + names.of("user", found[2]), text)
+    for home in (_WINDOWS_HOME, _HOME):
+        text = home.sub(lambda found: found[1] + names.of("user", found[2]), text)
+    text = _PROMPT.sub(lambda found: f"{names.of('user', found[1])}@{names.of('host', found[2])}", text)
+    text = _MAIL.sub(lambda found: names.of("user", found[1]), text)
+    text = _everywhere(text, names)
     if not names.count:
         return content, 0
     where = content.where.removesuffix(_SUFFIX) if content.packed else content.where
     for told, shown in ((told, shown) for (_, told), shown in names.known.items()):
         where = re.sub(rf"(?<![^\W_]){re.escape(told)}(?![^\W_])", shown, where)
     return Content(where, text.encode()), names.count
+
+
+def _everywhere(text: str, names: _Names) -> str:
+    """Replace hosts that were found by key or column wherever they stand, if their names have dots: short ones may be words of a benchmark."""
+    for (kind, told), shown in names.known.items():
+        if kind == "host" and _DOTTED.fullmatch(told):
+            text, count = re.subn(rf"(?<![\w.-]){re.escape(told)}(?![\w-]|\.\w)", shown, text)
+            names.count += count
+    return text
 
 
 def _by_key(text: str, kind: str, keys: tuple[str, ...], names: _Names) -> str:

@@ -18,7 +18,7 @@ UNRECORDED = (
     "version, machine and date",
     "which launch belongs to which repetition of what",
 )
-_API_NAMES = re.compile(r"(hip|hsa_|roctx|rccl|nccl|cu|cuda)[A-Z_]\w*")
+_API_NAMES = re.compile(r"_{0,2}(?:hip[A-Z]|hsa_|roctx[A-Z]|rccl[A-Z]|nccl[A-Z])\w*")
 _MEMORY = ("[CUDA mem", "CopyDeviceToHost", "CopyHostToDevice", "MEMORY_COPY_")
 _NSYS_FIGURES = {
     "Avg": "mean",
