@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from reportgen import lab_commands
+from reportgen import lab_commands, site_commands
 from reportgen import options as opt
 from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, ReportgenError
 from reportgen.printing import console, exit_with, print_json, show_text
@@ -84,13 +84,12 @@ def run(  # noqa: PLR0913 - each is an option of the command line
     opened = _open(project)
     lab_commands.check_wanted(fail_on)  # before anything is measured
     if scheduler:
-        _sum_up(_dispatched(opened, name, options, scheduler), json=json)
+        _sum_up(lab_commands.judged(_dispatched(opened, name, options, scheduler), fail_on), json=json)
     share = spread(opened, name, options, tools, lambda line: print(line, file=sys.stderr))
     if isinstance(share, list):
         _sum_up(share, json=json)  # this process measured nothing: a child for each did
     guard = _split(opened, name)  # first: what measures is the child, and this process its watchdog
 
-    from reportgen import machine
     from reportgen.measure.controller import run
     from reportgen.measure.doctor import check_load
 
@@ -101,7 +100,7 @@ def run(  # noqa: PLR0913 - each is an option of the command line
             watch.warning(f"{load.sentence} Intervals will be wider; {load.remedy}.")
         outcome = run(opened, name, options, watch, guard)
     if share:
-        share.report(machine.outcome(outcome))
+        share.report(lab_commands.told(outcome, fail_on))
     _finish(outcome, json=json, quiet=share is not None, fail_on=fail_on)
 
 
@@ -183,6 +182,10 @@ def show(
 
 app.command("import")(lab_commands.import_files)
 app.command("init")(lab_commands.init)
+app.command("build")(site_commands.build)
+app.command("check")(site_commands.check)
+app.command("serve")(site_commands.serve)
+app.command("publish")(site_commands.publish)
 
 
 @app.command()
@@ -197,51 +200,6 @@ def diff(before: str, after: str, *, project: opt.ProjectDir = Here, json: opt.J
     runs = _open(project).runs
     found = difference(side_of(runs, before), side_of(runs, after))
     print_json(msgspec.to_builtins(found)) if json else show_text(terminal.difference(found))
-
-
-@app.command()
-def build(
-    *,
-    out: opt.Out = None,
-    strict: opt.Strict = False,
-    address: opt.Address = "",
-    project: opt.ProjectDir = Here,
-    json: opt.Json = False,
-) -> None:
-    """Build the static site out of runs/, site/ and templates/."""
-    from reportgen import machine, terminal
-    from reportgen.project import at_address
-    from reportgen.publish.build import build
-
-    opened = _open(project)
-    if address:
-        opened = at_address(opened, address)
-    report = build(opened, out or opened.root / "public", strict=strict)
-    print_json(machine.build(report)) if json else show_text(terminal.build(report))
-    raise typer.Exit(EXIT_FINDING if report.failed else 0)
-
-
-@app.command()
-def check(*, project: opt.ProjectDir = Here, json: opt.Json = False) -> None:
-    """Check pages, bindings and links without writing the site."""
-    from reportgen import machine, terminal
-    from reportgen.publish.check import check
-
-    report = check(_open(project))
-    print_json(machine.build(report)) if json else show_text(terminal.build(report))
-    raise typer.Exit(EXIT_FINDING if report.failed else 0)
-
-
-@app.command()
-def serve(
-    *,
-    port: opt.Port = 8000,
-    project: opt.ProjectDir = Here,
-) -> None:
-    """Serve the site on loopback and rebuild it when a file changes."""
-    from reportgen.publish.serve import serve
-
-    serve(_open(project), port, show_text)
 
 
 @app.command()
@@ -328,8 +286,7 @@ def _finish(outcome: RunOutcome, *, json: bool, quiet: bool, fail_on: str) -> No
             show_text(part)
         if outcome.sentence:
             print(f"reportgen: {outcome.sentence}", file=sys.stderr)
-    if fail_on and outcome.path and not outcome.exit_status:
-        lab_commands.check_attempt(outcome.path, fail_on)
+    lab_commands.check_attempt(outcome, fail_on)
     raise typer.Exit(outcome.exit_status)
 
 

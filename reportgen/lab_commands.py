@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from reportgen import options as opt
-from reportgen.errors import FindingError, InputError
+from reportgen.errors import EXIT_FINDING, FindingError, InputError
 from reportgen.printing import print_json, print_text, show_text
 
 if TYPE_CHECKING:
     from reportgen.archive.load import Attempt
+    from reportgen.measure.devices import Ended
+    from reportgen.measure.watching import RunOutcome
 
 
 def init(  # noqa: PLR0913 - each is an option of the command line
@@ -139,10 +142,38 @@ def check_wanted(fail_on: str) -> None:
         wanted_failures(fail_on)
 
 
-def check_attempt(path: Path, fail_on: str) -> None:
-    """As :func:`check_verdicts`, of the attempt in a folder."""
+def check_attempt(outcome: RunOutcome, fail_on: str) -> None:
+    """As :func:`check_verdicts`, of the attempt that a run just made."""
+    if found := _failures(outcome.path, outcome.exit_status, fail_on):
+        raise FindingError("; ".join(found))
+
+
+def told(outcome: RunOutcome, fail_on: str) -> dict[str, Any]:
+    """Say how one of several runs ended; verdicts that fail are its reason."""
+    from reportgen import machine
+
+    found = _failures(outcome.path, outcome.exit_status, fail_on)
+    return machine.outcome(outcome) | ({"reason": "; ".join(found)} if found else {})
+
+
+def judged(ended: Sequence[Ended], fail_on: str) -> list[Ended]:
+    """Give how several attempts ended, those with a verdict that fails with 1 and the verdicts as their reason."""
+    judged = []
+    for one in ended:
+        path = one.outcome.get("path")
+        found = _failures(Path(path) if path else None, one.exit_status, fail_on)
+        outcome = one.outcome | {"reason": "; ".join(found)}
+        judged.append(replace(one, exit_status=EXIT_FINDING, outcome=outcome) if found else one)
+    return judged
+
+
+def _failures(path: Path | None, exit_status: int, fail_on: str) -> list[str]:
+    """Name the verdicts of an attempt that fail; none where nothing was timed, or the run has ended badly already."""
+    if not (fail_on and path and not exit_status):
+        return []
     from reportgen.opened import open_record, verdict_rows
+    from reportgen.verdict_tables import failures, wanted_failures
 
     opened = open_record(path)
-    if opened.attempts[0].manifest.counts.batches:
-        check_verdicts(verdict_rows(opened.result), fail_on)
+    timed = opened.attempts[0].manifest.counts.batches
+    return failures(verdict_rows(opened.result), wanted_failures(fail_on)) if timed else []

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from reportgen.measure.watching import RunOutcome
     from reportgen.publish.build import BuildReport
     from reportgen.publish.merging import Merged
+    from reportgen.publish.places import Place
+    from reportgen.publish.publishing import Changes
     from reportgen.publish.verification import VerificationReport
 
 _GATE = (
@@ -145,6 +147,18 @@ def several(ended: Sequence[Ended]) -> list[dict[str, Any]]:
 def build(report: BuildReport) -> dict[str, Any]:
     """Say what a build wrote and what it found."""
     return asdict(report)
+
+
+def checked(report: BuildReport, places: Sequence[Place]) -> dict[str, Any]:
+    """Say what a check found, each with its place."""
+    return {"pages": report.pages, "passed": not report.failed, "findings": [asdict(place) for place in places]}
+
+
+def publishing(found: Changes, *, dry_run: bool) -> dict[str, Any]:
+    """Say file by file what publishing would change, or changed."""
+    kinds = {"new": found.new, "changed": found.changed, "removed": found.removed}
+    files = {kind: [msgspec.to_builtins(file) for file in listed] for kind, listed in kinds.items()}
+    return {"target": found.target, "dry_run": dry_run, **files, "same": found.same, "bytes_sent": found.bytes_sent}
 
 
 def verification(report: VerificationReport) -> dict[str, Any]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from reportgen.measure.watching import RunOutcome
     from reportgen.publish.build import BuildReport
     from reportgen.publish.merging import Merged
+    from reportgen.publish.publishing import Changes
     from reportgen.publish.verification import VerificationReport
 
 _STYLES: dict[str, str] = {
@@ -254,6 +255,16 @@ def build(report: BuildReport) -> RenderableType:
         found += f", {wording.plural(len(report.warnings), 'warning')}" if report.warnings else ""
         return Group(*lines, Text(f"{pages} checked, {found}, nothing written"))
     return Group(*lines, Text(f"{pages} in {report.out}"))
+
+
+def publishing(found: Changes, *, dry_run: bool) -> RenderableType:
+    """Say file by file what publishing would change, or changed; then how much that is."""
+    kinds = (("new", found.new), ("changed", found.changed), ("removed", found.removed))
+    lines = [f"{kind:<8} {file.path} ({wording.size(file.bytes)})" for kind, files in kinds for file in files]
+    counts = ", ".join(f"{len(files)} {kind}" for kind, files in kinds)
+    done = "nothing was written" if dry_run else f"written to {found.target}"
+    lines.append(f"{counts}, {found.same} unchanged; {wording.size(found.bytes_sent)} to send; {done}")
+    return Text("\n".join(lines))
 
 
 def verification(report: VerificationReport) -> RenderableType:

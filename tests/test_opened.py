@@ -83,18 +83,6 @@ def test_nothing_to_open_is_said_in_one_line(tmp_path: Path, path: str) -> None:
         reportgen.open_record(tmp_path / path)
 
 
-def test_the_snippet_of_the_page_runs(
-    runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """As it stands there, in a lab."""
-    page = (ROOT / "docs" / "python.md").read_text("utf-8")
-    snippets = re.findall(r"<!-- snippet -->\n```python\n(.*?)```", page, re.DOTALL)
-    assert 1 == len(snippets)
-    monkeypatch.chdir(runs.parent)
-    exec(compile(snippets[0], "docs/python.md", "exec"), {})  # noqa: S102 - this repository's own page
-    assert "faster" in capsys.readouterr().out
-
-
 def test_importing_the_package_loads_nothing() -> None:
     """Only asking for a record does."""
     program = (

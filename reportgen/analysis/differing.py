@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from reportgen.errors import InputError
 from reportgen.model.difference import (
     ArmMove,
     CellMove,
@@ -42,7 +43,18 @@ class Side:
 
 
 def difference(before: Side, after: Side) -> Difference:
-    """Hold two sides against each other. Comparisons are matched by arm, baseline, slice and filter, cells by fixture and device."""
+    """Hold two sides against each other. Comparisons are matched by arm, baseline, slice and filter, cells by fixture and device.
+
+    Raises
+    ------
+    InputError
+        The sides are of different experiments: arms and fixtures of one name would be others there, so nothing is compared.
+    """
+    if before.plan.name != after.plan.name:
+        raise InputError(
+            f"{before.name} is of experiment {before.plan.name}, {after.name} of {after.plan.name}",
+            remedy="name two records or attempts of one experiment",
+        )
     pairs = _paired(_comparisons(before), _comparisons(after))
     shared = [(one, other) for one, other in pairs if one and other]
     devices = _devices(before, after)

@@ -11,6 +11,7 @@ from reportgen.project import Project
 from reportgen.publish.cache import FOLDER, Cache
 from reportgen.publish.output import write_site
 from reportgen.publish.problems import Problem
+from reportgen.publish.remembering import Memory
 from reportgen.publish.stamp import Stamp
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def split(problems: Iterable[Problem]) -> tuple[tuple[Problem, ...], tuple[Probl
 def gather_site(project: Project) -> Site:
     """Make every file of the site without writing any of them, but for the cache beside the lab's sources."""
     # Loading what makes pages takes longer than finding that nothing changed.
+    from reportgen.publish.gather import Gathered  # noqa: PLC0415
     from reportgen.publish.site import make_site  # noqa: PLC0415
 
-    return make_site(project, Cache(project.root / FOLDER))
+    return make_site(project, Gathered(project, Cache(project.root / FOLDER)), Memory())

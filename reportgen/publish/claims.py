@@ -49,6 +49,7 @@ class Claims:
         self._root = root_of(page.front.address)
         self._quoted: set[int] = set()
         self._addresses = {record.name: record.address for record in library.records}
+        self._current = {record.name for record in library.records if record.current}
         self.problems: list[Problem] = []
         self.used: dict[str, RecordView] = {}
         self.judged = tuple(self._judge(number, claim) for number, claim in enumerate(page.front.claims, start=1))
@@ -80,7 +81,8 @@ class Claims:
         if not claim.records:
             return Markup("")
         href = f"{self._root}{self._addresses[claim.records[0]]}#{claim.anchor}"
-        return Markup(' <a class="held" href="{}">claim {}</a>').format(href, claim.number)
+        earlier = "" if set(claim.records) <= self._current else ", of an earlier record too"
+        return Markup(' <a class="held" href="{}">claim {}{}</a>').format(href, claim.number, earlier)
 
     def _judge(self, number: int, claim: Claim) -> Judged:
         self._words.begin()

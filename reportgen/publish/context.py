@@ -248,6 +248,7 @@ class RecordLine:
     date: str
     batches: str
     zip_href: str
+    fixtures_href: str
     modes: str = ""
     remarks: tuple[Remark, ...] = ()
 

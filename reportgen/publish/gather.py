@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -30,24 +31,42 @@ from reportgen.scoring import score, score_attempts, stage_records, stages_of
 ARCHIVE = "runs/"
 
 
+@dataclass(frozen=True)
+class Drawing:
+    """A chart by the id it has on a page: as inline SVG, and what it shows as CSV, where that is a table."""
+
+    anchor: str
+    svg: str
+    numbers: bytes | None
+
+
 class Drawer:
-    """Draws charts, each once; ``drawn`` holds them by anchor, ``numbers`` what was drawn as CSV."""
+    """Draws charts, each once; ``asked`` lists those that pages asked for, ``drawn`` and ``numbers`` hold them by anchor."""
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
         self._code = code_digest()
-        self.drawn: dict[str, str] = {}
-        self.numbers: dict[str, bytes] = {}
+        self._known: dict[str, Drawing] = {}
+        self.asked: list[Drawing] = []
 
     def __call__(self, chart: AnyChart) -> str:
         """Return a chart's inline SVG."""
-        if chart.anchor not in self.drawn:
-            numbers = chart_files.to_csv(chart)
-            if numbers is not None:
-                self.numbers[chart.anchor] = numbers
-            key = digest([self._code, msgspec.json.encode(chart)])
-            self.drawn[chart.anchor] = self._cache.text("charts", key, lambda: drawing.draw(chart))
-        return self.drawn[chart.anchor]
+        key = digest([self._code, msgspec.json.encode(chart)])
+        if key not in self._known:
+            svg = self._cache.text("charts", key, lambda: drawing.draw(chart))
+            self._known[key] = Drawing(chart.anchor, svg, chart_files.to_csv(chart))
+        self.asked.append(self._known[key])
+        return self._known[key].svg
+
+    @property
+    def drawn(self) -> dict[str, str]:
+        """The SVG of every chart of the site."""
+        return {one.anchor: one.svg for one in reversed(self.asked)}
+
+    @property
+    def numbers(self) -> dict[str, bytes]:
+        """The CSV of every chart that has one."""
+        return {one.anchor: one.numbers for one in reversed(self.asked) if one.numbers is not None}
 
 
 def code_digest() -> str:

@@ -7,11 +7,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from html.parser import HTMLParser
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from reportgen.publish.problems import Problem
+from reportgen.publish.remembering import Memory
 
 _PAGE = "index.html"
 _LINKING = {"a": "href", "link": "href", "img": "src", "script": "src", "source": "src", "use": "href"}
@@ -41,9 +43,9 @@ class Written(Protocol):
 
 @dataclass(frozen=True)
 class _Found:
-    """What one page holds: links as written, ids, images without alternative."""
+    """What one page holds: links as written, with the file and anchor that they lead to; ids; images without alternative."""
 
-    links: tuple[str, ...]
+    links: Mapping[str, tuple[str, str] | None]
     ids: Counter[str]
     wordless: tuple[str, ...]
 
@@ -67,19 +69,26 @@ class _Parser(HTMLParser):
 
 
 def check(
-    pages: Mapping[str, bytes], files: set[str], written: Mapping[str, Written], base: str = "/"
+    pages: Mapping[str, bytes],
+    files: set[str],
+    written: Mapping[str, Written],
+    base: str = "/",
+    memory: Memory | None = None,
 ) -> list[Problem]:
     """Check finished pages (HTML by file address) against each other and the site's other files.
 
     ``written`` maps an address to the page that people wrote there, for file and line; ``base`` is the path of the first
-    page on its host.
+    page on its host. What was read of a page stands in ``memory``, for the next time that it is the same.
     """
-    found = {address: _read(html) for address, html in pages.items()}
+    read = (memory or Memory()).read
+    found: dict[str, _Found] = {
+        address: read((address, base), html, partial(_read, address, base)) for address, html in pages.items()
+    }
     problems = []
     for address in sorted(found):
         where = _Where(address, written.get(address.removesuffix(_PAGE)))
-        problems += [where.problem(fault, text) for fault, text in _faults(address, found, files, base)]
-    for address in sorted(_orphans(found, base)):
+        problems += [where.problem(fault, text) for fault, text in _faults(address, found, files)]
+    for address in sorted(_orphans(found)):
         where = _Where(address, written.get(address.removesuffix(_PAGE)))
         problems.append(where.problem("no page leads here", ""))
     return problems
@@ -102,21 +111,22 @@ class _Where:
         return Problem(f"{self.page.source}:{line}", fault)
 
 
-def _read(html: bytes) -> _Found:
+def _read(address: str, base: str, html: bytes) -> _Found:
     parser = _Parser()
     # Of a long table's tags few link or are linked to, and the parser takes its time over each.
     for piece in _PIECE.finditer(html.decode()):
         if _TOLD.search(piece[0]):
             parser.feed(piece[0])
-    return _Found(tuple(dict.fromkeys(parser.links)), Counter(parser.ids), tuple(parser.wordless))
+    links = {link: target_of(address, link, base) for link in parser.links}
+    return _Found(links, Counter(parser.ids), tuple(parser.wordless))
 
 
-def _faults(address: str, found: Mapping[str, _Found], files: set[str], base: str) -> list[tuple[str, str]]:
+def _faults(address: str, found: Mapping[str, _Found], files: set[str]) -> list[tuple[str, str]]:
     here = found[address]
     faults = [(f"image without alternative text: {src}", src) for src in here.wordless]
     faults += [(f"id {name!r} stands {number} times", name) for name, number in here.ids.items() if number > 1]
-    for link in here.links:
-        fault = _link_fault(target_of(address, link, base), link, found, files)
+    for link, target in here.links.items():
+        fault = _link_fault(target, link, found, files)
         if fault:
             faults.append((fault, link))
     return faults
@@ -152,7 +162,7 @@ def target_of(address: str, link: str, base: str = "/") -> tuple[str, str] | Non
     return joined, unquote(parts.fragment)
 
 
-def _orphans(found: Mapping[str, _Found], base: str) -> set[str]:
+def _orphans(found: Mapping[str, _Found]) -> set[str]:
     """Find pages that no chain of links from the first page reaches; the list of all pages would hide every one of them."""
     reached, waiting = set(), [_PAGE]
     while waiting:
@@ -162,8 +172,5 @@ def _orphans(found: Mapping[str, _Found], base: str) -> set[str]:
         reached.add(address)
         if address == LISTS_ALL:
             continue
-        for link in found[address].links:
-            target = target_of(address, link, base)
-            if target is not None:
-                waiting.append(target[0])
+        waiting += [target[0] for target in found[address].links.values() if target is not None]
     return set(found) - reached - set(NO_PAGES_LEAD_TO)

@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Undefined
-from jinja2.exceptions import SecurityError
+from jinja2.exceptions import SecurityError, TemplateError, TemplateNotFound, TemplateSyntaxError
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
+from reportgen.errors import InputError
 from reportgen.publish.aligning import column_labels, figure_tones
 from reportgen.publish.context import Figure, Table
 
 PARTS = "parts.html"
+
+
+@contextmanager
+def _placed() -> Iterator[None]:
+    """Say where a template is at fault: the innermost line of one that was being rendered."""
+    try:
+        yield
+    except TemplateSyntaxError as fault:
+        where = f"{_named(fault.filename or fault.name or '')}:{fault.lineno}"
+        raise InputError(fault.message or "no template", where=where, remedy="correct the template") from fault
+    except TemplateNotFound as fault:
+        raise InputError(f"no template {fault.name}", remedy="restore it, or reportgen's own") from fault
+    except TemplateError as fault:
+        places = [frame for frame in extract_tb(fault.__traceback__) if frame.filename.endswith(".html")]
+        where = f"{_named(places[-1].filename)}:{places[-1].lineno}" if places else ""
+        raise InputError(fault.message or "no template", where=where, remedy="correct the template") from fault
+
+
+def _named(file: str) -> str:
+    """Name a template as people know it: by its folder and name."""
+    return "/".join(Path(file).parts[-2:])
 
 
 class Theme:
@@ -33,8 +57,15 @@ class Theme:
         self._environment.filters.update(tones=figure_tones, labels=column_labels)
 
     def page(self, template: str, page: Any) -> str:
-        """Render a page from the context class that ``list_context.PAGES`` names for the template."""
-        return self._environment.get_template(template).render(page=page)
+        """Render a page from the context class that ``list_context.PAGES`` names for the template.
+
+        Raises
+        ------
+        InputError
+            The template is missing or cannot be rendered; file and line are named.
+        """
+        with _placed():
+            return self._environment.get_template(template).render(page=page)
 
     def table(self, table: Table) -> Markup:
         """Render a table as one block of HTML without blank lines, which Markdown leaves alone."""
@@ -49,8 +80,9 @@ class Theme:
         return self._part(name, *values)
 
     def _part(self, name: str, *values: Any) -> Markup:
-        module = self._environment.get_template(PARTS).module
-        drawn = str(getattr(module, name)(*values))
+        with _placed():
+            module = self._environment.get_template(PARTS).module
+            drawn = str(getattr(module, name)(*values))
         return Markup("\n".join(line for line in drawn.splitlines() if line.strip()))  # noqa: S704 - autoescaped
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from reportgen.publish import answers, citing, glossary, preview, remarks, study_lookup, wording
+from reportgen.publish import answers, citing, glossary, lookup, preview, remarks, study_lookup, wording
 from reportgen.publish.bindings import Bindings
 from reportgen.publish.claims import Judged
 from reportgen.publish.context import HomePage, RecordLine, Study, TextPage
@@ -116,6 +116,7 @@ def record_line(record: RecordView, library: Library, root: str) -> RecordLine:
         date=record.date,
         batches=f"{wording.count(record.batches)} scored batches",
         zip_href=f"{root}{record.address}record.zip" if has_zip else "",
+        fixtures_href=root + record.address + lookup.FIXTURES,
         modes=study_lookup.modes_said(record.plan.experiment),
         remarks=remarks.remarks(record, library, root),
     )

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from reportgen.analysis.differing import Side, difference
+from reportgen.errors import InputError
 from reportgen.model.difference import Difference
 from reportgen.model.experiment import Gate, GateKind
 from reportgen.model.plan import Plan
@@ -49,6 +50,15 @@ def test_a_record_does_not_differ_from_itself(first: Side) -> None:
     assert ([], [], []) == (found.cells, found.environment, found.plan)
     assert {True} == {one.overlap for one in found.comparisons}
     assert {("both", True, 1.0)} == {(one.arm and one.sides, one.same_code, one.time_ratio) for one in found.arms}
+
+
+def test_records_of_different_experiments_are_not_held_against_each_other(first: Side) -> None:
+    """Arms and fixtures of one name are others there, so a coincidence of names would compare unlike things."""
+    other = replace(first, name="second", plan=msgspec.structs.replace(first.plan, name="other"))
+    with pytest.raises(
+        InputError, match="first is of experiment sample, second of other; name two records or attempts"
+    ):
+        difference(first, other)
 
 
 def test_a_lost_gain_moves_its_comparisons_and_cells(found: Difference) -> None:

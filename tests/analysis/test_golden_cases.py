@@ -144,12 +144,12 @@ def _agree(expected: Case, comparisons: list[ComparisonResult], noise: list[Nois
     assert {expected["noise_floor"]} == floors or expected["noise_floor"] == pytest.approx(floors.pop(), abs=1e-12)
     by_arm = {result.arm: result for result in comparisons}
     for arm, fields in expected["comparisons"].items():
-        actual = _fields(by_arm[arm])
+        actual = fields_of(by_arm[arm])
         for name, value in fields.items():
             assert _approximately(value) == actual[name], f"{arm}: {name}"
 
 
-def _fields(result: ComparisonResult) -> Case:
+def fields_of(result: ComparisonResult) -> Case:
     """Say the result in the words of the golden cases."""
     order = result.order_interval
     by_name: Case = {name: getattr(result, name) for name in result.__struct_fields__}

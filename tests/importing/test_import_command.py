@@ -18,6 +18,7 @@ from reportgen.publish.verification import verify_path
 
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "importing"
 ODD = FOLDER / "tricky" / "pytest-odd-names.json"
+LONG = "x" * 3000
 
 
 def reportgen(lab: Path, *arguments: object) -> str:
@@ -110,16 +111,29 @@ def read(page: Path) -> _Text:
     return parser
 
 
-def test_odd_and_long_names_are_safe_in_pages(tmp_path: Path) -> None:
-    """Quotes, backslashes, line breaks, tags, signs, 3,000 characters and two cases of one word: each is there, none breaks out."""
-    long = "x" * 3000
-    (tmp_path / "odd.csv").write_text(
-        f'arm,fixture,repetition,time_ns\na,Copy,1,5\na,copy,1,9\na,"<img src=x> \'%#/\\",1,7\na,{long},1,8\n', "utf-8"
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Import files with odd and long names as ``odd`` and two formats as ``ab``; build the site twice."""
+    root = tmp_path_factory.mktemp("lab")
+    (root / "odd.csv").write_text(
+        f'arm,fixture,repetition,time_ns\na,Copy,1,5\na,copy,1,9\na,"<img src=x> \'%#/\\",1,7\na,{LONG},1,8\n', "utf-8"
     )
-    reportgen(tmp_path, "import", "auto", ODD, tmp_path / "odd.csv", "--as", "odd")
-    built = build(open_project(tmp_path), tmp_path / "public", strict=True)
-    assert not built.problems
-    page = read(next((tmp_path / "public/attempts").glob("*/index.html")))
+    reportgen(root, "import", "auto", ODD, root / "odd.csv", "--as", "odd")
+    reportgen(root, "import", "auto", FOLDER / "generic/made-up-ab.csv", FOLDER / "tricky/jmh-modes.json", "--as", "ab")
+    for out in ("public", "again"):
+        assert not build(open_project(root), root / out, strict=True).problems
+    return root
+
+
+def page_of(lab: Path, name: str) -> _Text:
+    """Read the page of the one attempt that was imported under a name."""
+    (attempt,) = (lab / "runs" / name).iterdir()
+    return read(lab / "public" / "attempts" / attempt.name / "index.html")
+
+
+def test_odd_and_long_names_are_safe_in_pages(lab: Path) -> None:
+    """Quotes, backslashes, line breaks, tags, signs, 3,000 characters and two cases of one word: each is there, none breaks out."""
+    page = page_of(lab, "odd")
     text = " ".join("".join(page.text).split())
     for name in (
         "test_it's[a]",
@@ -133,20 +147,14 @@ def test_odd_and_long_names_are_safe_in_pages(tmp_path: Path) -> None:
         "(3,000 characters)",
     ):
         assert name in text
-    assert long not in text
+    assert LONG not in text
     assert not {"b", "img"} & page.tags
-    assert verify_path(tmp_path / "public").ok
+    assert verify_path(lab / "public").ok
 
 
-def test_pages_say_imported_and_why_no_verdict_stands(tmp_path: Path) -> None:
+def test_pages_say_imported_and_why_no_verdict_stands(lab: Path) -> None:
     """On the attempt's page, in the ledger and in the index; the same archive gives the same bytes."""
-    reportgen(
-        tmp_path, "import", "auto", FOLDER / "generic/made-up-ab.csv", FOLDER / "tricky/jmh-modes.json", "--as", "ab"
-    )
-    for out in ("public", "again"):
-        build(open_project(tmp_path), tmp_path / out, strict=True)
-    page = next((tmp_path / "public/attempts").glob("*/index.html"))
-    text = "".join(read(page).text)
+    text = "".join(page_of(lab, "ab").text)
     for said in (
         "Imported: measured elsewhere",
         "imported: csv and jmh",
@@ -155,10 +163,8 @@ def test_pages_say_imported_and_why_no_verdict_stands(tmp_path: Path) -> None:
         "the score is not a number",
     ):
         assert said in text, said
-    ledger = "".join(read(tmp_path / "public/attempts/index.html").text)
+    ledger = "".join(read(lab / "public/attempts/index.html").text)
     assert "IMPORTED" in ledger
     assert "Rows of kind imported were measured elsewhere" in ledger
-    files = [path.relative_to(tmp_path / "public") for path in (tmp_path / "public").rglob("*") if path.is_file()]
-    assert [] == [
-        one for one in files if (tmp_path / "public" / one).read_bytes() != (tmp_path / "again" / one).read_bytes()
-    ]
+    files = [path.relative_to(lab / "public") for path in (lab / "public").rglob("*") if path.is_file()]
+    assert [] == [one for one in files if (lab / "public" / one).read_bytes() != (lab / "again" / one).read_bytes()]

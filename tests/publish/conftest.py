@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from reportgen.project import Project
 from reportgen.publish.build import build
-from reportgen.publish.serve import serving
+from reportgen.publish.server import serving
 from tests.publish.site_lab import make_lab
 from tests.publish.study_lab import make_study_lab
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize
 
-from reportgen.publish.serve import serving
+from reportgen.publish.server import serving
 from tests.publish.conftest import Built
 from tests.publish.page_kinds import kinds
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from reportgen.model.result import GateOutcome, Promotion, Reason
@@ -181,6 +183,21 @@ def test_a_page_quotes_its_claim_with_its_numbers(library: Library, tmp_path: Pa
     assert 1 == text.count('<span class="claim" id="claim-1">Loads do pay.')
     assert 2 == text.count('#claim-a-1">claim 1</a>')
     assert '<data value="0.95">−5.00%</data></a> of the time.' in filled
+
+
+def test_a_claim_over_a_superseded_record_says_so(library: Library, tmp_path: Path) -> None:
+    """A page may pin a former record; who reads the claim is told."""
+    former = [
+        msgspec.structs.replace(one, current=False) if one.experiment == "sample" else one for one in library.records
+    ]
+    old = replace(library, records=tuple(former))
+    pinned = next(one.name for one in former if one.experiment == "sample")
+    body, holds = "{{ claim(1) }}", f'promotions("{pinned}") == ["adopt"]'
+    bindings, text, problems = page_of(tmp_path, old, holds, body, says="Loads do pay.")
+
+    assert [] == problems
+    assert bindings.claims.judged[0].true
+    assert ">claim 1, of an earlier record too</a>" in text
 
 
 def test_a_claim_that_is_quoted_and_not_made_or_does_not_hold_is_seen(library: Library, tmp_path: Path) -> None:

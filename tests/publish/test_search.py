@@ -15,7 +15,7 @@ from reportgen.publish.announcing import files
 from reportgen.publish.frames import Framer, Subject, root_path
 from reportgen.publish.links import target_of
 from reportgen.publish.search import Indexed, Passage, index, words_of
-from reportgen.publish.serve import serving
+from reportgen.publish.server import serving
 from tests.publish.conftest import Built
 from tests.publish.page_kinds import pages_of
 

@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 import pytest
 from tinyhtml5.parser import HTMLParser
 
-from reportgen.publish.serve import serving
+from reportgen.publish.server import serving
 from tests.publish.conftest import Built
 from tests.publish.page_kinds import pages_of
 
