@@ -59,7 +59,7 @@ TAIL = """
 """
 
 
-ON_A_DISK = """the lab and the temporary files of the run lie on a file system of their own (a tmpfs of 8 MiB), which is filled to its last byte. Every process of the
+ON_A_DISK = """the lab and the temporary files of the run lie on a file system of their own (a small tmpfs), which is filled to its last byte. Every process of the
   run meets the refusal, and no room is made until everything was looked at; with room again each attempt was completed."""
 UNDER_A_LIMIT = """no file system could be mounted for these runs. From the fault on, the system refuses every byte that either guard writes to a file
   (`RLIMIT_FSIZE`), an error of another name than that of a full disk."""
