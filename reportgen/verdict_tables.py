@@ -38,14 +38,14 @@ def written(rows: Rows, form: str, title: str) -> str:
 
 
 def _told(row: Mapping[str, Any]) -> dict[str, str]:
-    """Say a row in words: percent changes of time with the interval, and the verdict with its reason."""
+    """Say a row in words, with the digits of its record's page: headline and interval as percent changes of time, verdict, reason."""
     verdict = row.get("verdict")
     why = row.get("reason") or row.get("lacking") or ""
     said = {
         "slice": wording.slice_name(str(row["slice"])) if "slice" in row else "",
         "arm": str(row["arm"]),
         "against": str(row["baseline"]),
-        "change of time": wording.change(row.get("estimate", row.get("headline")), plain=True),
+        "change of time": wording.change(row.get("headline"), plain=True),
         "interval": wording.interval(row.get("low"), row.get("high"), plain=True),
         "verdict": str(verdict) if verdict else "none",
         "because": str(why).replace("_", " "),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import subprocess
 import sys
@@ -19,9 +20,12 @@ from reportgen.archive.importers.gathering import gather
 from reportgen.archive.taking import take
 from reportgen.errors import FindingError, InputError
 from reportgen.model.imported import Told
-from reportgen.verdict_tables import failures, wanted_failures, written
+from reportgen.publish import wording
+from reportgen.verdict_tables import FORMATS, failures, wanted_failures, written
 from tests.factories import sealed_attempt
+from tests.publish.conftest import Built, built
 
+__all__ = ["built"]  # the site that other tests share
 ROOT = Path(__file__).resolve().parent.parent
 AB = ROOT / "tests" / "data" / "importing" / "generic" / "made-up-ab.csv"
 
@@ -93,8 +97,8 @@ def test_importing_the_package_loads_nothing() -> None:
 
 
 ROWS: list[dict[str, Any]] = [
-    {"slice": "cache=rotating", "arm": "a|b", "baseline": "<c>", "estimate": 0.9, "low": 0.89, "high": 0.91, "verdict": "faster", "reason": "beyond_margin", "promotion": "adopt"},
-    {"slice": "cache=rotating", "arm": "d_e", "baseline": "c", "estimate": None, "low": None, "high": None, "verdict": "invalid", "reason": "no_noise_floor", "promotion": None},
+    {"slice": "cache=rotating", "arm": "a|b", "baseline": "<c>", "headline": 0.9, "estimate": 0.91, "low": 0.89, "high": 0.91, "verdict": "faster", "reason": "beyond_margin", "promotion": "adopt"},
+    {"slice": "cache=rotating", "arm": "d_e", "baseline": "c", "headline": None, "estimate": None, "low": None, "high": None, "verdict": "invalid", "reason": "no_noise_floor", "promotion": None},
 ]  # fmt: skip
 
 
@@ -111,9 +115,21 @@ def test_latex_escapes_and_csv_keeps_ratios() -> None:
     assert r"-10.00\% & -11.00\% to -9.00\%" in written(ROWS, "latex", "x")
     assert r"d\_e" in written(ROWS, "latex", "x")
     read = list(csv.DictReader(io.StringIO(written(ROWS, "csv", "x"))))
-    assert ["0.9", ""] == [row["estimate"] for row in read]
+    assert ["0.9", ""] == [row["headline"] for row in read]
     with pytest.raises(InputError, match="there is no format 'word'"):
         written(ROWS, "word", "x")
+
+
+def test_latex_is_a_whole_table() -> None:
+    """No TeX is needed to see it: braces and environments close, every row has its cells, nothing special is left bare."""
+    text = written(ROWS, "latex", "x_y")
+    body = re.sub(r"\\[\\&%$#_{}]|\\text\w+\{\}|\$-\$", "", text.partition("\n")[2])
+    assert text.count("\\begin{tabular}") == text.count("\\end{tabular}") == 1
+    assert not re.findall(r"[#$%_^~]", body)
+    assert body.count("{") == body.count("}")
+    columns = len(re.findall(r"\{(l+)\}", text)[0])
+    rows = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert [columns - 1] * (len(ROWS) + 1) == [len(re.findall(r"(?<!\\)&", row)) for row in rows]
 
 
 def test_verdicts_that_fail_are_named() -> None:
@@ -131,3 +147,28 @@ def test_show_ends_with_one_for_a_verdict_that_fails(runs: Path) -> None:
         ended = CliRunner().invoke(cli.app, arguments)
         assert ("| verdict |" in ended.stdout) == (wanted != "worse")
         assert (fault or type(None)) is type(ended.exception)
+
+
+def test_every_format_has_the_digits_of_the_page(built: Built) -> None:
+    """Percent changes of the tables for people, ratios of the others, as the record's page shows them."""
+    found = {form: called_in(built.project.root, "show", "sample", "--format", form) for form in FORMATS}
+    page = built.page(next(built.out.glob("records/sample/*/")).relative_to(built.out).as_posix())
+    rows = json.loads(found["json"])["comparisons"]
+    read = list(csv.DictReader(io.StringIO(found["csv"])))
+    assert [str(row["headline"]) for row in rows] == [row["headline"] for row in read]
+    for row in rows:
+        change, interval = wording.change(row["headline"]), wording.interval(row["low"], row["high"])
+        assert change in page
+        assert interval in page
+        assert (
+            f"| {wording.change(row['headline'], plain=True)} | {wording.interval(row['low'], row['high'], plain=True)} |"
+            in found["markdown"]
+        )
+        assert wording.change(row["headline"], plain=True).replace("%", r"\%") in found["latex"]
+
+
+def called_in(lab: Path, *arguments: str) -> str:
+    """Run a command that must succeed."""
+    ended = CliRunner().invoke(cli.app, [*arguments, "--project", str(lab)])
+    assert 0 == ended.exit_code, ended.output
+    return ended.stdout

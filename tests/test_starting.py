@@ -19,14 +19,31 @@ from reportgen.starting import KINDS, start
 ROOT = Path(__file__).resolve().parent.parent
 
 NEWCOMER = """
-import os
+import os, subprocess, sys
 from typer.testing import CliRunner
 from reportgen import cli
-for line in ("init lab --import", "import csv results/times.csv --as example", "show example", "build --strict", "verify public"):
+
+def call(line, here):
+    os.chdir(here)
+    if line.startswith("run"):  # it forks
+        subprocess.run([sys.executable, "-P", "-m", "reportgen", *line.split()], check=True)
+        return
     ended = CliRunner().invoke(cli.app, line.split())
     assert ended.exit_code == 0, (line, ended.output, ended.exception)
     print(ended.output)
-    os.chdir("lab" if line.startswith("init") else ".")
+
+home = os.getcwd()
+LINES = {
+    "native": ("plan scale", "run scale --quick", "attempts", "build --strict", "verify public"),
+    "import": ("import csv results/times.csv --as example", "show example", "build --strict", "verify public"),
+    "gate": ("plan scale", "build --strict"),
+    "command": ("plan counting", "build --strict"),
+    "cuda": ("build --strict",),
+}
+for kind, lines in LINES.items():
+    call(f"init {kind} --{kind}", home)
+    for line in lines:
+        call(line, os.path.join(home, kind))
 """
 
 
@@ -77,7 +94,7 @@ def compile_source(source: Path, target: Path) -> bytes:
 
 
 def test_a_wheel_takes_a_newcomer_from_init_to_a_verified_site(tmp_path: Path) -> None:
-    """Unpacked alone on the path, far from this repository: init, import, show, build, verify."""
+    """Unpacked alone on the path, far from this repository: each kind of lab, measured or imported, built, verified."""
     build_wheel = [
         sys.executable,
         "-m",
@@ -93,8 +110,12 @@ def test_a_wheel_takes_a_newcomer_from_init_to_a_verified_site(tmp_path: Path) -
     subprocess.run(build_wheel, cwd=ROOT, check=True, capture_output=True)
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
         wheel.extractall(tmp_path / "site")
+    assert (tmp_path / "site/reportgen/py.typed").is_file()
+    locks = tmp_path / "locks"
+    locks.mkdir()
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | {
-        "PYTHONPATH": str(tmp_path / "site")
+        "PYTHONPATH": str(tmp_path / "site"),
+        "TMPDIR": str(locks),
     }
 
     ended = subprocess.run(
@@ -105,7 +126,9 @@ def test_a_wheel_takes_a_newcomer_from_init_to_a_verified_site(tmp_path: Path) -
         text=True,
         check=False,
     )
-    assert (0, "") == (ended.returncode, ended.stderr)
+    assert 0 == ended.returncode, ended.stderr
+    assert "Traceback" not in ended.stderr
     assert "no verdict: fewer than 6 pairs" in ended.stdout
-    assert "verified: site; attempt" in ended.stdout
+    assert 2 == ended.stdout.count("verified: site; attempt")
+    assert "a quick attempt is never scored" in ended.stdout
     assert (tmp_path / "site/reportgen/starters/command/kernels/counting/bench.sh").is_file()

@@ -17,6 +17,7 @@ EVENTS = "events.jsonl"
 ARTIFACTS = "artifacts"
 SOURCES = "sources"
 BINARIES = "binaries"
+COMPILED = "compiled"
 SUMS = "SHA256SUMS"
 FIXTURES = "fixtures.json"
 IMPORTED = "imported"
@@ -78,6 +79,11 @@ def sources_dir(folder: Path) -> Path:
 def binaries_dir(folder: Path) -> Path:
     """Folder of the machine code of every arm, where the backend has any."""
     return folder / ARTIFACTS / BINARIES
+
+
+def compiled_dir(folder: Path) -> Path:
+    """Folder of the machine code that arms in Python became in the timed process."""
+    return artifacts_dir(folder) / COMPILED
 
 
 def staging_dir(folder: Path, step: str) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reportgen.archive.journal import Journal
-from reportgen.archive.layout import BINARIES
+from reportgen.archive.layout import COMPILED
 from reportgen.measure.python_arms import FOLDER
 
 CODE = "code"
@@ -20,7 +20,7 @@ def archive_code(journal: Journal, work: Path, facts: Facts) -> None:
     for arm, kernels in facts.get(CODE, {}).items():
         for one in kernels:
             sha256 = one["sha256"]
-            name = f"{BINARIES}/{arm}/{one['kernel']}-{sha256[:12]}.cubin"
+            name = f"{COMPILED}/{arm}/{one['kernel']}-{sha256[:12]}.cubin"
             journal.artifact(name, (work / FOLDER / f"{sha256}.cubin").read_bytes())
 
 

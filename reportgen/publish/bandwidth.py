@@ -57,8 +57,11 @@ def ceiling_of(record: RecordView, at: Mapping[str, Any], models: list[str]) -> 
     return Ceiling(max(known), record.name, found[0])
 
 
-def table(record: RecordView, piece: Slice, ceiling: Ceiling) -> Table:
-    """Build the table of one slice: bytes, floor and empty launch, then of each incumbent time, rate and distance."""
+def table(record: RecordView, piece: Slice, ceiling: Ceiling, page: str = "") -> Table:
+    """Build the table of one slice: bytes, floor and empty launch, then of each incumbent time, rate and distance.
+
+    Figures that rest on a time lead to it on the record's ``page``.
+    """
     bytes_by_fixture = moved(record)
     incumbents = [arm.name for arm in record.plan.experiment.arms if arm.role is Role.INCUMBENT]
     floors = [arm.name for arm in record.plan.experiment.arms if arm.role is Role.FLOOR][:1]
@@ -69,11 +72,11 @@ def table(record: RecordView, piece: Slice, ceiling: Ceiling) -> Table:
             code(wording.within(fixture, piece.name)),
             (
                 *_bytes_cells(bytes_by_fixture.get(fixture), ceiling),
-                *(_time_cell(times.get((fixture, floor))) for floor in floors),
+                *(_time_cell(times.get((fixture, floor)), page) for floor in floors),
                 *(
                     cell
                     for arm in incumbents
-                    for cell in _arm_cells(bytes_by_fixture.get(fixture), times.get((fixture, arm)), ceiling)
+                    for cell in _arm_cells(bytes_by_fixture.get(fixture), times.get((fixture, arm)), ceiling, page)
                 ),
             ),
         )
@@ -113,13 +116,18 @@ def _bytes_cells(length_bytes: int | None, ceiling: Ceiling) -> tuple[Cell, Cell
     return figure(wording.count(length_bytes), length_bytes), figure(wording.time(floor_ns), floor_ns)
 
 
-def _time_cell(time: ArmTime | None) -> Cell:
-    return NOTHING if time is None else figure(wording.time(time.median_ns), time.median_ns)
+def _time_cell(time: ArmTime | None, page: str) -> Cell:
+    return NOTHING if time is None else figure(wording.time(time.median_ns), time.median_ns, href=_place(time, page))
 
 
-def _arm_cells(length_bytes: int | None, time: ArmTime | None, ceiling: Ceiling) -> tuple[Cell, Cell, Cell]:
+def _place(time: ArmTime, page: str) -> str:
+    return f"{page}#{lookup.time_anchor(time.fixture, time.device)}"
+
+
+def _arm_cells(length_bytes: int | None, time: ArmTime | None, ceiling: Ceiling, page: str) -> tuple[Cell, Cell, Cell]:
     rate = _rate(length_bytes, time)
-    if rate is None:
-        return _time_cell(time), NOTHING, NOTHING
-    share = ceiling.bytes_per_s / rate
-    return _time_cell(time), figure(wording.rate(rate), rate), figure(wording.number(share, decimals=1), share)
+    if rate is None or time is None:
+        return _time_cell(time, page), NOTHING, NOTHING
+    share, place = ceiling.bytes_per_s / rate, _place(time, page)
+    reached = figure(wording.rate(rate), rate, href=place)
+    return _time_cell(time, page), reached, figure(wording.number(share, decimals=1), share, href=place)

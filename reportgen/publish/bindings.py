@@ -279,7 +279,7 @@ class Bindings(PlanBindings, ImportedBindings):
         slices = self._pieces(record, where)
         counters.refuse_false_rotation(record, [name for piece in slices for name in piece.fixtures])
         if kind in gate_tables.KINDS:
-            built = gate_tables.build(kind, record, slices, **named)
+            built = gate_tables.build(kind, record, slices, page=self._root + record.address, **named)
             return Markup("\n").join(self._theme.table(table) for table in built)
         built = tables.build(kind, record, slices, self._root + record.address)
         return Markup("\n").join(self._theme.table(table) for table in built)
@@ -305,7 +305,7 @@ class Bindings(PlanBindings, ImportedBindings):
             reached = bandwidth.ceiling_of(self._record(ceiling), at or {}, record.devices)
         page, pieces = self._root + record.address, self._pieces(record, where)
         if kind == "bandwidth" and reached:
-            found = [bandwidth.table(record, piece, reached) for piece in pieces]
+            found = [bandwidth.table(record, piece, reached, page) for piece in pieces]
         else:
             found = [peer_tables.table(record, piece, page, reached) for piece in pieces]
         return Markup("\n").join(self._theme.table(table) for table in found if table.rows)

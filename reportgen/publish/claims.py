@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -117,6 +118,8 @@ class Claims:
             return "could not fail: it asks nothing of a record"
         if not value:
             return f"does not hold: {claim.holds}, where {found}"
+        if contrary := _contrary(claim):
+            return f"says {contrary[0]} and asks whether something is {contrary[1]}: {claim.holds}"
         if not self._could_fail(again):
             return f"could not fail: {claim.holds} is true whatever is measured, where {found}"
         return ""
@@ -149,6 +152,23 @@ def _expression(text: str, words: ClaimWords) -> Callable[[], Any]:
     environment = sandbox()
     environment.globals.update(words.functions())
     return environment.compile_expression(text, undefined_to_none=False)
+
+
+# Words of a sentence, and the values of an expression that speak of the same; a claim that says one and asks for the other alone is refused.
+OPPOSITES = (
+    {"faster": r"\bfaster\b", "slower": r"\bslower\b"},
+    {"passes": r"\bpass(?:es|ed)?\b", "fails": r"\bfail(?:s|ed)?\b"},
+)
+
+
+def _contrary(claim: Claim) -> tuple[str, str] | None:
+    """Give what a sentence says and what its expression asks for, where the two are opposites."""
+    for words in OPPOSITES:
+        said = [word for word, pattern in words.items() if re.search(pattern, claim.says, re.IGNORECASE)]
+        asked = [word for word in words if re.search(rf"""["']{word}["']""", claim.holds)]
+        if len(said) == len(asked) == 1 and said != asked:
+            return said[0], asked[0]
+    return None
 
 
 def _shown(value: Any) -> str:

@@ -167,7 +167,8 @@ def _sum(gate: GateResult, declared: Gate, unit: str) -> Sequence[Row]:
             word(wording.GATES[gate.outcome], tone="outcome"),
         ),
     )
-    return [Row(head, line, first=place == 0) for place, line in enumerate(cells)]
+    anchor = f"sum-of-{gate_anchor(gate)}"
+    return [Row(head, line, first=not place, anchor="" if place else anchor) for place, line in enumerate(cells)]
 
 
 def bands(record: RecordView, piece: Slice, unit: str = "") -> Table:
@@ -208,6 +209,7 @@ def _point(gate: GateResult, point: BandPoint, *, first: bool) -> Row:
         word(gate.name, note=gate.arm),
         (value, *ratios, ranks, word(point.verdict.value, tone="outcome"), code(point.device)),
         first=first,
+        anchor=f"points-of-{gate_anchor(gate)}" if first else "",
     )
 
 
@@ -221,7 +223,22 @@ class Build(Protocol):
 KINDS: Mapping[str, Build] = {"gates": gates, "savings": savings, "ceilings": ceilings, "bands": bands}
 
 
-def build(kind: str, record: RecordView, slices: Sequence[Slice], unit: str = "") -> list[Table]:
-    """Build the tables of one kind, one a slice that has any, or those of all slices where none has."""
+def build(kind: str, record: RecordView, slices: Sequence[Slice], unit: str = "", *, page: str = "") -> list[Table]:
+    """Build the tables of one kind, one a slice that has any, or those of all slices where none has.
+
+    On another page than the record's own, which ``page`` leads to, figures lead to the row that is there.
+    """
     found = [KINDS[kind](record, piece, unit) for piece in slices]
-    return [table for table in found if table.rows] or found
+    shown = [table for table in found if table.rows] or found
+    return [_leading(table, page) for table in shown] if page else shown
+
+
+def _leading(table: Table, page: str) -> Table:
+    """Lead every figure to its row on the record's page, or to the first of its group."""
+    rows, anchor = [], ""
+    for row in table.rows:
+        anchor = row.anchor or anchor
+        href = f"{page}#{anchor}"
+        cells = tuple(replace(cell, href=href) if cell.value and not cell.href else cell for cell in row.cells)
+        rows.append(replace(row, cells=cells, anchor=""))
+    return replace(table, rows=tuple(rows))

@@ -6,6 +6,7 @@ Outlines are filled by the nonzero rule on eight lines a pixel row, exact along 
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -96,20 +97,25 @@ def _curve(start: Point, control: Point, end: Point) -> list[Point]:
 def filled(loops: Sequence[Sequence[Point]], columns: int, rows: int) -> NDArray[np.float64]:
     """Give the coverage of each pixel by what closed loops enclose."""
     change = np.zeros((rows, columns + 2))
-    edges = [(a, b) for loop in loops for a, b in zip(loop, [*loop[1:], loop[0]], strict=True) if a[1] != b[1]]
-    for line in range(rows * LINES):
-        height = (line + 0.5) / LINES
-        crossings = sorted(
-            (a[0] + (height - a[1]) * (b[0] - a[0]) / (b[1] - a[1]), 1 if b[1] > a[1] else -1)
-            for a, b in edges
-            if min(a[1], b[1]) <= height < max(a[1], b[1])
-        )
+    for line, found in enumerate(_crossings(loops, rows * LINES)):
         winding = 0
-        for place, turn in crossings:
+        for place, turn in sorted(found):
             before, winding = winding, winding + turn
             if (before == 0) != (winding == 0):
                 _edge(change[line // LINES], place, 1.0 if before == 0 else -1.0)
     return np.minimum(np.cumsum(change, axis=1)[:, :columns] / LINES, 1.0)
+
+
+def _crossings(loops: Sequence[Sequence[Point]], lines: int) -> list[list[tuple[float, int]]]:
+    """Give, line by line, where an outline crosses its middle, and whether downwards (1) or upwards (-1)."""
+    found: list[list[tuple[float, int]]] = [[] for _ in range(lines)]
+    for loop in loops:
+        for a, b in zip(loop, [*loop[1:], loop[0]], strict=True):
+            first, last = sorted((math.ceil(a[1] * LINES - 0.5), math.ceil(b[1] * LINES - 0.5)))
+            for line in range(max(first, 0), min(last, lines)):
+                across = a[0] + ((line + 0.5) / LINES - a[1]) * (b[0] - a[0]) / (b[1] - a[1])
+                found[line].append((across, 1 if b[1] > a[1] else -1))
+    return found
 
 
 def _edge(row: NDArray[np.float64], place: float, sign: float) -> None:

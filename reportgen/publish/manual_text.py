@@ -29,7 +29,7 @@ MARKER = re.compile(r"<!--\s*(file|not run|figures):\s*(.*?)\s*-->", re.DOTALL)
 _SAID = {
     "file": '<p class="marker"><code>{}</code></p>\n',
     "not run": '<p class="marker">Not run in the tests: {}.</p>\n',
-    "figures": '<p class="marker">Figures in this section: {}.</p>\n',
+    "figures": '<p class="marker">Figures here: {}.</p>\n',
 }
 _PATH = re.compile(r"`([\w.-]+(?:/[\w.-]+)+)`")
 _LINKS = {"link_open": "href", "image": "src"}

@@ -23,7 +23,7 @@ _SOME = rf"(?:(?<![\w.\-])(?:{_FIGURE}|(?:{_FIGURE}\s*,\s*)+{_FIGURE}\s*(?:and|o
 _END = r"(?![\w])"
 _FEW = rf"\b(?i:(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|{_LARGER})(?:[ -](?:{'|'.join(WORDS)}|{_LARGER}))*)"
 
-_SHARE = r"%|‰|‱|per ?cents?\b|percentage points?\b|per ?milles?\b|promille\b|permil\b|basis points?\b|ppm\b|pct\b"
+_SHARE = r"%|‰|‱|per ?cents?\b|percentage points?\b|per ?milles?\b|promille\b|permil\b|basis points?\b|ppm\b|pct\b|pp\b"
 _TIME = (
     r"(?:ps|ns|µs|μs|us|ms|s|h|min|[nmuµμ]?secs?|mins|hrs?|(?:nano|micro|milli|pico)?-?seconds?|minutes?|hours?|(?:clock )?cycles?|clocks|"
     r"(?:tenths?|hundredths?|thousandths?) of a (?:second|millisecond|microsecond))"
@@ -81,9 +81,9 @@ def _kind(name: str, pattern: str, binding: str) -> Kind:
 
 
 KINDS = (
-    _kind("percentage", rf"\b(?i:half|an? (?:{_PARTS}|hundred)(?: of)?) an? per ?cent{_END}|(?:{_SOME}|\bno\b)\s*(?:{_SHARE})|(?:{_SOME}\s*|\b(?i:an?) )?\b(?:tenths?|hundredths?|thousandths?) of a (?:percent|per cent){_END}", CHANGE),
+    _kind("percentage", rf"\b(?i:half|an? (?:{_PARTS}|hundred)(?: of)?) an? per ?cent{_END}|(?:{_SOME}|\bno\b|\b[IVXLC]+)[\s-]*(?:{_SHARE})|(?:{_SOME}\s*|\b(?i:an?) )?\b(?:tenths?|hundredths?|thousandths?) of a (?:percent|per cent){_END}", CHANGE),
     _kind("rate", rf"(?:{_SOME}|\b(?i:half) an?)[\s-]*{_RATE}{_END}", ANY),
-    _kind("ratio", rf"{_SOME}\s*(?:(?:×|x)(?!\s*\d)|times|fold|-fold){_END}|{_OF}|{_FRACTION}|{_PART}|{_BY}", CHANGE),
+    _kind("ratio", rf"(?<!\w)[x×]\d+\.\d+|{_SOME}\s*(?:(?:×|x)(?!\s*\d)|times|fold|-fold){_END}|{_OF}|{_FRACTION}|{_PART}|{_BY}", CHANGE),
     _kind("number of bytes", rf"{_SOME}[\s-]*{_BYTES}{_END}", ANY),
     _kind("time", rf"(?:{_SOME}|\b(?i:half) an?)[\s-]*{_TIME}{_END}|\b(?:(?i:an?|every) )?(?:tenths?|hundredths?|thousandths?) of an? (?:second|millisecond|microsecond|minute){_END}", TIME),
     _kind("reading", rf"{_SOME}\s*{_READ}{_END}", ANY),
@@ -91,11 +91,13 @@ KINDS = (
     _kind("count", rf"(?:(?<![\w.\-=])\d[\d,.]*|{_FEW})\s+{_BETWEEN}{_COUNTED}{_END}", COUNT),
 )  # fmt: skip
 UNIT = re.compile(rf"\s*(?:{_SHARE}|(?:(?:×|x|times|fold|-fold|{_RATE}|{_BYTES}|{_TIME}|{_READ}){_END}))")
+# A unit in the heading of a column, which makes measurements of the bare numbers below it.
+HEAD_UNIT = re.compile(rf"(?:^|[\s(,])({_SHARE}|{_RATE}|{_BYTES}|{_TIME}|{_READ}|[x×])(?=[\s),]|$)")
 
 OUTCOMES = re.compile(
     r"\b(?:faste[rs]t?|slowe[rs]t?|quicke[rs]t?|cheaper|no (?:measurable |significant |visible |real )?difference|passe[sd]|fails (?:the|this|that|its|every|a) gate|"
-    r"thin margin|best|worst|wins?|won|winners?|beats?|beaten|beating|outperform(?:s|ed|ing)?|outruns?|superior|inferior|on par|"
-    r"speed-?ups?|slow-?downs?|regressions?|regresse[sd]|speeds up|sped up|slows down|slowed|accelerat(?:es|ed|ion)|(?:as|equally) (?:fast|quick))\b",
+    r"thin margin|best|worst|wins?|won|winners?|beats?|beaten|beating|out-?perform(?:s|ed|ing)?|outruns?|outpaces?|outpaced|speedier|superior|inferior|on par|"
+    r"speed[- ]?ups?|slow[- ]?downs?|regressions?|regresse[sd]|speeds up|sped up|slows down|slowed|accelerat(?:es|ed|ion)|(?:as|equally) (?:fast|quick))\b",
     re.IGNORECASE,
 )
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from jinja2 import TemplateSyntaxError
 from markdown_it.token import Token
 
 from reportgen.publish.literals import handed
 from reportgen.publish.markdown import parser
+from reportgen.publish.numerals import HEAD_UNIT, plain
 from reportgen.publish.page_html import BREAKING, SPOKEN, read_html, wrong_with
 from reportgen.publish.templates import sandbox
 
@@ -76,10 +78,30 @@ def texts(body: str) -> Iterator[Text]:
     yield from (Text(words, line, code=True) for words, line in handed(body))
     page = reduced(body)
     shows = iter(page.shows)
-    for token in parser().parse(page.text):
+    tokens = parser().parse(page.text)
+    yield from (Text(text.words, page.line(text.line)) for text in _under_units(tokens))
+    for token in tokens:
         for text in _of_token(token, _first(token, page.text)):
             own = tuple(next(shows, "") for _ in range(text.words.count(BLANK)))
             yield Text(text.words, page.line(text.line), code=text.code, shows=own)
+
+
+def _under_units(tokens: Sequence[Token]) -> Iterator[Text]:
+    """Give every bare number of a table with the unit that its column's heading names."""
+    heads: list[str] = []
+    column = 0
+    for before, token in pairwise(tokens):
+        if before.type == "thead_open":
+            heads = []
+        elif before.type == "tr_open":
+            column = 0
+        elif before.type == "th_open":
+            found = HEAD_UNIT.search(plain(token.content))
+            heads.append("" if found is None else found[1])
+        elif before.type == "td_open":
+            if column < len(heads) and heads[column] and re.fullmatch(r"[+\-−±~≈]?\d[\d.,]*", plain(token.content)):
+                yield Text(f"{token.content} {heads[column]}", token.map[0] if token.map else 0)
+            column += 1
 
 
 def _first(token: Token, text: str) -> int:
@@ -116,7 +138,7 @@ def _inline(token: Token, first: int) -> Iterator[Text]:
             words.append("\n")
         elif child.type == "code_inline":
             yield Text(child.content, line, code=True)
-            words.append(" ")
+            words.append(child.content if re.fullmatch(r"[\d.,]+", child.content) else " ")
         elif child.type == "html_inline":
             read = read_html(child.content)
             yield from (Text(said, line) for said, _ in read.said)

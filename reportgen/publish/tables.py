@@ -226,8 +226,8 @@ def noise(record: RecordView, piece: Slice, page: str) -> Table:
                     None if line.low is None else f"{line.low!r} {line.high!r}",
                     href=f"{page}#{lookup.noise_anchor(line)}",
                 ),
-                figure(wording.share(line.floor), line.floor),
-                figure(wording.share(line.cell_floor), line.cell_floor),
+                figure(wording.share(line.floor), line.floor, href=f"{page}#{lookup.noise_anchor(line)}"),
+                figure(wording.share(line.cell_floor), line.cell_floor, href=f"{page}#{lookup.noise_anchor(line)}"),
                 word("yes" if line.valid else "no"),
             ),
         )

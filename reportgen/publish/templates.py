@@ -15,8 +15,8 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from reportgen.errors import InputError
-from reportgen.publish.aligning import column_labels, figure_tones
 from reportgen.publish.context import Figure, Table
+from reportgen.publish.rows import table_rows
 
 PARTS = "parts.html"
 
@@ -54,7 +54,7 @@ class Theme:
             lstrip_blocks=True,
             keep_trailing_newline=True,
         )
-        self._environment.filters.update(tones=figure_tones, labels=column_labels)
+        self._environment.filters["rows"] = table_rows
 
     def page(self, template: str, page: Any) -> str:
         """Render a page from the context class that ``list_context.PAGES`` names for the template.

@@ -43,10 +43,11 @@ const chart = cells => {
   return drawn("svg", {class: "chart", viewBox: `0 0 ${WIDTH} ${height}`, width: WIDTH, height, role: "img", "aria-label": words}, ...shapes);
 };
 
-const table = cells => {
-  const heads = ["Fixture", "device", "change", "interval"].map(words => make("th", {scope: "col", className: words === "change" || words === "interval" ? "n" : ""}, words));
+// The device is told where there are several.
+const table = (cells, several) => {
+  const heads = ["Fixture", ...(several ? ["device"] : []), "change", "interval"].map(words => make("th", {scope: "col", className: words === "change" || words === "interval" ? "n" : ""}, words));
   const rows = cells.map(cell => make("tr", {},
-    make("th", {scope: "row"}, make("code", {}, cell.fixture)), make("td", {}, make("code", {}, cell.device)),
+    make("th", {scope: "row"}, make("code", {}, cell.fixture)), ...(several ? [make("td", {}, make("code", {}, cell.device))] : []),
     make("td", {className: "n"}, make("data", {value: String(cell.ratio)}, percent(cell.ratio))), make("td", {className: "n"}, range(cell.interval.low, cell.interval.high))));
   return make("div", {className: "scroll", tabIndex: 0, role: "region", ariaLabel: "Fixtures shown"},
     make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows)));
@@ -71,7 +72,7 @@ const view = (results, section) => {
     said.textContent = found.length
       ? `${which.value}: ${found.length} of ${all.length} fixtures, median change ${percent(median)}, from ${range(ratios[0], ratios.at(-1))}. Fewer fixtures than the record's decide nothing.`
       : "No fixture is of all these values.";
-    place.replaceChildren(...(found.length ? [chart(found), table(found)] : []));
+    place.replaceChildren(...(found.length ? [chart(found), table(found, devices.length > 1)] : []));
   };
   const [which, whichLabel] = chosen("comparison", names.map(name => [name, name]), show);
   const devices = distinct(cells.map(cell => cell.device));

@@ -14,7 +14,7 @@ import pytest
 
 from reportgen.archive.load import load_attempt
 from reportgen.errors import FindingError, InputError
-from reportgen.measure.backends.command_asking import Program, Question, read_answer
+from reportgen.measure.backends.command_asking import FIELDS, Program, Question, read_answer
 from reportgen.measure.controller import plan_of, run
 from reportgen.measure.watching import RunOptions
 from reportgen.project import open_project
@@ -164,3 +164,13 @@ def test_adapters_are_ten_lines_or_so() -> None:
     assert [] == [
         name for name in ("bench.sh", "google.py", "nvbench.py", "llama.py") if len(FILES[name].splitlines()) > 10
     ]
+
+
+@pytest.mark.parametrize("language", ["swift", "cpp"])
+def test_adapters_that_cannot_run_here_speak_the_contract(language: str) -> None:
+    """The two that are shown untested ask for what they need and answer with the five fields."""
+    (snippet,) = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+    text = snippet.replace('\\"', '"')
+    assert [] == [field for field in FIELDS if f'"{field}": ' not in text]
+    asked = ("REPORTGEN_ARM", "REPORTGEN_FIXTURE", "REPORTGEN_LAUNCHES", "REPORTGEN_LEAD_IN")
+    assert [] == [name for name in asked if f'"{name}"' not in text]

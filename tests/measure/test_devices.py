@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,9 @@ from filelock import FileLock
 
 from reportgen.archive.load import Attempt, scan_attempts
 from reportgen.errors import InputError
+from reportgen.lab_commands import judged
 from reportgen.measure.backends.native import NativeBuilder
+from reportgen.measure.devices import Ended
 from reportgen.measure.places import Place, check_apart, next_place
 from tests.measure.lab import Lab
 from tests.measure.serving import LiveService, wait_until
@@ -59,6 +62,22 @@ def spans(lab: Lab) -> list[tuple[str, str]]:
 def lines(said: str) -> list[str]:
     """Pick the lines that sum up."""
     return [line for line in said.splitlines() if line.startswith("device ")]
+
+
+def test_a_verdict_that_fails_is_the_reason_of_its_device(lab: Lab) -> None:
+    """Of devices that this host measures and, by the same function, of those that workers of a scheduler did."""
+    lab.write(backend="fake", repetitions=1)
+    status, out, said = run(lab, "--device", "0,1", "--fail-on", "inconclusive")
+    assert 1 == status, said
+    ended = lines(out)
+    assert ["device 0: scored", "device 1: scored"] == [line.partition(",")[0] for line in ended]
+    assert all(re.search(r"idea against \w+ .*is inconclusive", line) for line in ended), ended
+    whole = [Ended("0", 0, {"status": "scored", "path": str(one.path), "reason": ""}) for one in attempts(lab)]
+    assert [1, 1] == [one.exit_status for one in judged(whole, "inconclusive")]
+    assert all("is inconclusive" in one.outcome["reason"] for one in judged(whole, "inconclusive"))
+    assert whole == judged(whole, "slower,invalid")
+    aborted = [Ended("0", 1, {"path": None}), Ended("1", 0, {"path": None})]
+    assert aborted == judged(aborted, "inconclusive")
 
 
 def test_a_refused_device_stops_no_other(lab: Lab) -> None:

@@ -14,10 +14,13 @@ from typing import Any
 import pytest
 
 from reportgen.archive.load import Attempt
+from reportgen.calls import Arm as CalledArm
+from reportgen.calls import Fixture
 from reportgen.errors import InputError
 from reportgen.measure.backends.python_source import described
 from reportgen.measure.backends.triton_code import kernels_in
 from reportgen.measure.controller import plan_of
+from reportgen.measure.description import Description
 from reportgen.measure.job import JobArm
 from reportgen.measure.python_arms import PythonArms
 from reportgen.measure.python_code import other_code
@@ -42,6 +45,24 @@ def multiplied(fixture, buffers, stream):
 def added(fixture, buffers, stream):
     return lambda: {"y": buffers["x"] + buffers["x"]}
 """
+COMPILED = """
+import os
+from types import SimpleNamespace
+
+class Kernel:
+    name = "rows"
+    metadata = SimpleNamespace(num_warps=8)
+    n_regs = 40
+
+    def __init__(self):
+        self.asm = {"cubin": CUBIN}
+
+class Jit:
+    def __init__(self):
+        self.device_caches = {0: ({"key": Kernel()}, {}, None, None, None)}
+
+rows = Jit()
+"""
 TIMES = "\n[fake]\nratio = {idea = 0.9}\n"
 WITHOUT_KERNELS = re.sub(r"def kernels.*?\n\n", "", PROGRAM, flags=re.DOTALL)
 
@@ -63,8 +84,11 @@ def measured(lab: Lab, arms: str = ARMS, **keys: Any) -> Attempt:
 
 
 def test_functions_are_measured_under_the_whole_protocol(lab: Lab) -> None:
-    """Main group, mirrored, checked against the reference and, the null, bit for bit; the comparison is that of any candidate."""
-    attempt = measured(lab)
+    """Main group, mirrored, checked against the reference and, the null, bit for bit; the comparison is that of any candidate.
+
+    The file is part of the plan and of every hash bracket; what a compiler made of each arm is told by every process, archived, and looked for.
+    """
+    attempt = measured(lab, ARMS + COMPILED.replace("CUBIN", "b'code'"))
     assert Status.SCORED == attempt.status
     scored = attempt.batches[~attempt.batches["warmup"]]
     assert {("main", arm, 2 * 2) for arm in ("base", "again", "idea")} == {
@@ -76,24 +100,22 @@ def test_functions_are_measured_under_the_whole_protocol(lab: Lab) -> None:
     }
     found = next(one for one in score_attempts(attempt.plan, [attempt]).comparisons if one.arm == "idea")
     assert 0.9 == pytest.approx(found.headline)
-    assert [] == list(attempt_findings(attempt.path))
-
-
-def test_what_is_covered_and_said_of_the_code(lab: Lab) -> None:
-    """The file is part of the plan and of every hash bracket; every process says what its arms became, which is nothing where nothing is compiled."""
-    attempt = measured(lab, repetitions=1)
     assert "doubling/arms.py" in [file.path for file in attempt.plan.files]
     assert "source/doubling/arms.py" in attempt.manifest.hashes
-    assert [{"again": [], "base": [], "idea": []}] * 2 == [one.facts["code"] for one in attempt.repetitions]
     settings = attempt.manifest.environment["variables"]
     assert ("LAZY", "false") == (settings["CUDA_MODULE_LOADING"], settings["XLA_PYTHON_CLIENT_PREALLOCATE"])
-
-
-def test_a_wrong_function_fails_its_check_and_is_named(lab: Lab) -> None:
-    """It is timed all the same, as any arm is."""
-    write(lab, ARMS.replace('buffers["x"] + buffers["x"]', 'buffers["x"] * 3'), repetitions=1)
-    outcome = lab.run()
-    assert (Status.SCORED, ["idea"], 1) == (outcome.status, outcome.failed_arms, outcome.exit_status)
+    sha256 = hashlib.sha256(b"code").hexdigest()
+    kernel = {"kernel": "rows", "sha256": sha256, "warps": 8, "registers": 40}
+    assert [{arm: [kernel] for arm in ("again", "base", "idea")}] * 3 == [
+        one.facts["code"] for one in attempt.repetitions
+    ]
+    assert [] == list(attempt_findings(attempt.path))
+    for arm in ("again", "base", "idea"):
+        kept = attempt.path / "artifacts" / "compiled" / arm / f"rows-{sha256[:12]}.cubin"
+        assert b"code" == kept.read_bytes()
+        kept.write_bytes(b"other")
+    said = f"no file has the SHA-256 of a kernel of arm idea, {sha256}"
+    assert any(said in one for one in attempt_findings(attempt.path))
 
 
 def test_changed_inputs_are_tried_as_on_any_arm(lab: Lab) -> None:
@@ -107,25 +129,52 @@ def test_changed_inputs_are_tried_as_on_any_arm(lab: Lab) -> None:
     assert ["idea"] == lab.run().failed_arms
 
 
+def test_a_function_that_cannot_run_ends_the_run_as_bad_input(lab: Lab) -> None:
+    """Calibration says so in one line that names file and line; nothing was measured."""
+    write(lab, ARMS.replace("np.multiply", "np.multipy"))
+    outcome = lab.run()
+    assert (Status.ABORTED, 2) == (outcome.status, outcome.exit_status)
+    assert re.search(r"arms\.py:\d+: arm '(base|again)' raised AttributeError", outcome.sentence)
+
+
 @pytest.mark.parametrize(
     ("arms", "said"),
     [
-        (ARMS.replace("np.multiply", "np.multipy"), "raised AttributeError"),
         (
-            ARMS.replace("    return launch", "    return 3"),
-            "must return a callable that makes one execution",
+            "def added(fixture, buffers, stream):\n    return 3\n",
+            "must return a callable that makes one execution, not 3",
         ),
-        (ARMS.replace('{"y": buffers["x"] + buffers["x"]}', "{}"), "arm 'idea' returns []; it must return all of them"),
-        (f"{ARMS}\nraise RuntimeError('no library')", "import raised RuntimeError: no library"),
+        (
+            "def added(fixture, buffers, stream):\n    raise RuntimeError('no device')\n",
+            "raised RuntimeError: no device",
+        ),
+        ("def adds(fixture, buffers, stream):\n    pass\n", "defines no function added, which arm 'idea' is"),
+        ("raise RuntimeError('no library')\n", "import raised RuntimeError: no library"),
     ],
 )
-def test_a_function_that_cannot_run_is_bad_input(lab: Lab, arms: str, said: str) -> None:
-    """Calibration ends the run with one line that names file and line; nothing was measured."""
-    write(lab, arms)
-    outcome = lab.run()
-    assert (Status.ABORTED, 2) == (outcome.status, outcome.exit_status)
-    assert said in outcome.sentence
-    assert "arms.py" in outcome.sentence or "experiment.py" in outcome.sentence
+def test_a_function_that_breaks_the_rules_is_named_with_its_file(tmp_path: Path, arms: str, said: str) -> None:
+    """When it is loaded, prepared or called."""
+    (tmp_path / "arms.py").write_text(arms, encoding="utf-8")
+    python = PythonArms()
+    with pytest.raises(InputError, match=re.escape(said)) as fault:
+        prepared(python, str(tmp_path / "arms.py"))
+    assert "arms.py" in str(fault.value.where)
+
+
+def prepared(python: PythonArms, path: str) -> None:
+    """Load an arm, prepare it and call it once."""
+    python.load([JobArm("idea", "candidate", "added", None, path)])
+    python.prepare("idea", Fixture("n=8", {"n": 8}, 1), {}, 0, stepped=False)(0)
+
+
+def test_an_arm_that_returns_outputs_returns_all_of_them(tmp_path: Path) -> None:
+    """Which a peer need not: what an arm leaves out would never be compared."""
+    (tmp_path / "experiment.py").write_text(WITHOUT_KERNELS, encoding="utf-8")
+    description = Description(tmp_path / "experiment.py")
+    seen = CalledArm("idea", "candidate", "added"), Fixture("n=8", {"n": 8}, 1)
+    assert ["y"] == list(description.python_outputs(*seen, None)) == list(description.python_outputs(*seen, ["y"]))
+    with pytest.raises(InputError, match=re.escape("arm 'idea' returns []; it must return all of them, or None")):
+        description.python_outputs(*seen, [])
 
 
 @pytest.mark.parametrize(
@@ -248,3 +297,11 @@ def test_a_profile_counts_no_arm_in_python(lab: Lab) -> None:
     plan = plan_of(lab.project, "doubling")
     with pytest.raises(InputError, match="arm 'again' is in Python, and nothing says which kernels it launches"):
         with_arms(plan, [])
+
+
+def test_a_process_that_compiled_something_else_is_left_out(lab: Lab) -> None:
+    """Its repetition goes to a spare, and where all do so the attempt is aborted with the reason."""
+    write(lab, ARMS + COMPILED.replace("CUBIN", "str(os.getpid()).encode()"), repetitions=1, spares=0)
+    outcome = lab.run()
+    assert Status.ABORTED == outcome.status
+    assert "became other machine code than when it was calibrated" in outcome.sentence

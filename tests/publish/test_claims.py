@@ -185,6 +185,26 @@ def test_a_page_quotes_its_claim_with_its_numbers(library: Library, tmp_path: Pa
     assert '<data value="0.95">−5.00%</data></a> of the time.' in filled
 
 
+@pytest.mark.parametrize(
+    ("says", "holds", "refused"),
+    [
+        ("Fewer loads are slower.", 'verdicts() == ["faster"]', True),
+        ("The rule fails.", 'gate("pays") == "passes"', True),
+        ("Fewer loads are faster.", 'verdicts() == ["faster"]', False),
+        ("Fewer loads are faster, and nothing is slower.", '"slower" not in verdicts()', False),
+        ("Fewer loads are slower nowhere.", '"slower" not in verdicts()', False),
+        ("No output failed.", 'count("failed_checks") == 0', False),
+    ],
+)
+def test_a_sentence_that_says_the_opposite_of_its_expression_is_refused(
+    library: Library, tmp_path: Path, says: str, holds: str, *, refused: bool
+) -> None:
+    """What else a sentence means, no program can tell."""
+    _, _, problems = page_of(tmp_path, library, holds, says=says)
+    assert [refused] * len(problems) == ["and asks whether something is" in one for one in problems]
+    assert refused == bool(problems)
+
+
 def test_a_claim_over_a_superseded_record_says_so(library: Library, tmp_path: Path) -> None:
     """A page may pin a former record; who reads the claim is told."""
     former = [

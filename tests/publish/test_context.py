@@ -15,6 +15,7 @@ from reportgen.publish import context, list_context
 from reportgen.publish.theme_folders import default_theme
 
 ENVIRONMENT = jinja2.Environment(autoescape=True)
+BY_ROWS = (context.Cell, context.Row)  # written by rows.py, and tested in test_rows.py
 TEMPLATES = sorted(default_theme().glob("*.html"))
 OTHER_NAMES = {"group": "FactGroup", "line": "RecordLine", "catalogue_entry": "CatalogueEntry"}
 
@@ -62,7 +63,7 @@ def test_every_field_is_shown_by_some_template() -> None:
         for kind in {**vars(context), **vars(list_context)}.values()
         if isinstance(kind, type) and dataclasses.is_dataclass(kind)
     ]
-    unread = {kind.__name__: readable(kind) - read.get(kind, set()) for kind in kinds}
+    unread = {kind.__name__: readable(kind) - read.get(kind, set()) for kind in kinds if kind not in BY_ROWS}
     assert {} == {name: fields for name, fields in unread.items() if fields}
 
 

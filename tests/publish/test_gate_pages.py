@@ -117,3 +117,17 @@ def test_the_published_record_carries_what_a_ceiling_rests_on(second: Record, tm
         cell["arm_ns"] = [value + 1_000 for value in cell["arm_ns"]]
     (folder / RESULTS).write_text(json.dumps(results), "utf-8")
     assert any("ceiling, saved" in line for line in check_folder(folder))
+
+
+@pytest.mark.parametrize("kind", ["gates", "savings", "ceilings", "bands"])
+def test_on_another_page_every_figure_of_a_gate_leads_to_its_row(second: Record, tmp_path: Path, kind: str) -> None:
+    """The record's own page holds the anchors, other pages the links."""
+    shown = view(second, tmp_path)
+    pieces = lookup.slices(shown)
+    own = {row.anchor for table in gate_tables.build(kind, shown, pieces) for row in table.rows if row.anchor}
+    rows = [row for table in gate_tables.build(kind, shown, pieces, page="../r/") for row in table.rows]
+    links = {cell.href for row in rows for cell in row.cells if cell.value}
+
+    assert {""} >= {row.anchor for row in rows}
+    assert links <= {f"../r/#{anchor}" for anchor in own}
+    assert bool(links) == bool(rows)

@@ -102,6 +102,11 @@ def found(folder: Path, body: str, kind: str = "report", title: str = "A") -> li
         ("Told below[^1].\n\n[^1]: It took 3% less.\n", 11, "3%", "percentage"),
         ("Told here^[It took 3% less.].", 9, "3%", "percentage"),
         ("{% set gain = '3% less' %}{{ link(gain) }}", 9, "3%", "percentage"),
+        ("A 5-percent gain, or `3`%.", 9, "3%", "percentage"),
+        ("By V percent.", 9, "V percent", "percentage"),
+        ("It was x1.05.", 9, "x1.05", "ratio"),
+        ("\n| arm | time (ms) |\n| --- | --- |\n| a | 12 |\n", 12, "12 ms", "time"),
+        ("\n| arm | rows | % |\n| --- | --- | --- |\n| a | 256 | -3.1 |\n", 12, "-3.1 %", "percentage"),
     ],
 )
 def test_a_figure_typed_by_hand_is_found_with_its_line(
@@ -207,7 +212,21 @@ def test_what_is_no_measurement_is_left_alone(tmp_path: Path, body: str) -> None
 
 
 @pytest.mark.parametrize(
-    "word", ["faster", "Slower", "no difference", "passes", "best", "beats", "speed-up", "as fast", "wins"]
+    "word",
+    [
+        "faster",
+        "Slower",
+        "no difference",
+        "passes",
+        "best",
+        "beats",
+        "speed-up",
+        "speed up",
+        "as fast",
+        "wins",
+        "out-performs",
+        "cheaper",
+    ],
 )
 def test_an_outcome_outside_a_claim_is_grave_in_a_report(tmp_path: Path, word: str) -> None:
     """And worth a warning elsewhere, which says that it is one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -12,12 +13,14 @@ from playwright.sync_api import Browser, Page
 
 from reportgen.project import Settings
 from reportgen.publish.announcing import files
+from reportgen.publish.build import build
 from reportgen.publish.frames import Framer, Subject, root_path
 from reportgen.publish.links import target_of
 from reportgen.publish.search import Indexed, Passage, index, words_of
 from reportgen.publish.server import serving
 from tests.publish.conftest import Built
 from tests.publish.page_kinds import pages_of
+from tests.publish.site_lab import HOME, make_lab
 
 PAGES = (
     Indexed("Two & more", "two/", "Studies", "About loads.", "2026-03-02", (Passage("a", "Noise", "of the floor"),)),
@@ -102,6 +105,19 @@ def test_feed_and_sitemap_need_to_know_where_the_site_lies() -> None:
     places = ET.fromstring(made["sitemap.xml"])  # noqa: S314 - written above
     assert ["https://example.org/lab/lists/", "https://example.org/lab/two/"] == [one[0].text for one in places]
     assert [None, "2026-03-02"] == [one[1].text if len(one) > 1 else None for one in places]
+
+
+def test_a_site_that_knows_where_it_lies_is_announced(tmp_path: Path) -> None:
+    """Strictly built: feed, sitemap, tags of link previews, and a page for unknown addresses that finds its way."""
+    project = make_lab(tmp_path / "lab", {"index.md": HOME.split("Read the")[0]}, measured=False)
+    project = replace(project, settings=SOMEWHERE)
+    assert () == build(project, tmp_path / "out", strict=True).problems
+    assert {"feed.xml", "sitemap.xml"} <= {path.name for path in (tmp_path / "out").iterdir()}
+    home, lost = ((tmp_path / "out" / name).read_text("utf-8") for name in ("index.html", "404.html"))
+    assert '<link rel="canonical" href="https://example.org/lab/">' in home
+    assert '<meta property="og:title" content="First page">' in home
+    assert 'type="application/atom+xml" title="A lab" href="./feed.xml"' in home
+    assert 'href="/lab/static/style.css"' in lost
 
 
 def test_an_unknown_address_leads_back_from_any_depth_below_a_path() -> None:
