@@ -22,7 +22,18 @@ from tests.publish.conftest import Built
 from tests.publish.site_lab import HOME, PRETEND, make_lab
 
 BUILD = """
-import sys
+import os, sys
+scan, names = os.scandir, os.listdir
+class Backwards:
+    def __init__(self, path="."):
+        with scan(path) as found:
+            self.entries = iter(sorted(found, key=lambda one: one.name, reverse=True))
+    def __iter__(self): return self.entries
+    def __next__(self): return next(self.entries)
+    def __enter__(self): return self
+    def __exit__(self, *_): pass
+    def close(self): pass
+os.scandir, os.listdir = Backwards, lambda path=".": sorted(names(path), reverse=True)
 from pathlib import Path
 from reportgen.project import open_project
 from reportgen.publish.build import build
@@ -41,7 +52,7 @@ def tree(folder: Path) -> dict[str, str]:
 
 
 def test_a_build_elsewhere_gives_the_same_bytes(built: Built, tmp_path: Path) -> None:
-    """Another folder, time zone, locale and hash seed, without any cache."""
+    """Another folder, time zone, locale, hash seed and order of directories, without any cache."""
     lab = tmp_path / "other place"
     shutil.copytree(built.project.root, lab, ignore=shutil.ignore_patterns("public", ".cache"))
     elsewhere = os.environ | {"TZ": "Pacific/Kiritimati", "LC_ALL": "C", "LANG": "C", "PYTHONHASHSEED": "77"}
