@@ -139,19 +139,8 @@ def attempts(
     exit_with(faults)
 
 
-@app.command()
-def exclude(
-    attempt: str,
-    *,
-    reason: opt.Reason,
-    project: opt.ProjectDir = Here,
-) -> None:
-    """Exclude ATTEMPT from scoring by a note beside it; nothing is deleted."""
-    from reportgen.archive.layout import find_attempt
-    from reportgen.archive.notes import exclude as append_exclusion
-
-    append_exclusion(find_attempt(_open(project).runs, attempt), reason)
-    show_text(f"{attempt} is excluded: {reason}")
+app.command()(lab_commands.exclude)
+app.command()(lab_commands.erratum)
 
 
 @app.command()
@@ -268,9 +257,10 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         _fail("interrupted", EXIT_INTERRUPTED)
     except OSError as error:
-        _fail(
-            f"{error.filename or 'system'}: {error.strerror}; free space or mend permissions, then repeat", EXIT_FINDING
-        )
+        from reportgen.archive.durable import why
+
+        said = f"{error.filename or 'system'}: {why(error)}; free space or mend permissions, then repeat"
+        _fail(said, EXIT_FINDING)
     except Exception as error:  # noqa: BLE001 - the outermost line: a traceback never reaches a user
         from reportgen.last_words import last_words
 

@@ -1,4 +1,4 @@
-"""The commands that fill a lab without measuring."""
+"""The commands that fill a lab without measuring, and those that note something beside what was measured."""
 
 from __future__ import annotations
 
@@ -77,6 +77,26 @@ def import_files(  # noqa: PLR0913 - each is an option of the command line
         print_json(foreign.files(gathered, taken))
     else:
         show_text(foreign.read_text(gathered, taken))
+
+
+def exclude(attempt: str, *, reason: opt.Reason, project: opt.ProjectDir = Path()) -> None:
+    """Exclude ATTEMPT from scoring by a note beside it; nothing is deleted."""
+    from reportgen.archive import notes
+    from reportgen.archive.layout import find_attempt
+    from reportgen.project import open_project
+
+    note = notes.exclude(find_attempt(open_project(project).runs, attempt), reason)
+    show_text(f"{attempt} is excluded: {note.text}")
+
+
+def erratum(attempt: str, *, text: opt.Erratum, project: opt.ProjectDir = Path()) -> None:
+    """Note beside ATTEMPT what its readers should know; it counts as before."""
+    from reportgen.archive import notes
+    from reportgen.archive.layout import find_attempt
+    from reportgen.project import open_project
+
+    note = notes.add_erratum(find_attempt(open_project(project).runs, attempt), text)
+    show_text(f"{attempt} has an erratum: {note.text}")
 
 
 def show_imported(attempt: Attempt, *, form: str, fail_on: str, json: bool) -> None:

@@ -36,6 +36,7 @@ Reopen = Annotated[
     typer.Option(metavar="SERVICE", help="Reopen SERVICE though it is not who it was: you vouch for it."),
 ]
 Reason = Annotated[str, typer.Option(help="Why it must not count; shown wherever it appears.")]
+Erratum = Annotated[str, typer.Option(help="What its readers should know; shown on its pages.")]
 
 Out = Annotated[Path | None, typer.Option(help="Where the site goes; public/ by default.")]
 Address = Annotated[str, typer.Option(metavar="URL", help="Where the site will lie; reportgen.toml's by default.")]

@@ -33,8 +33,15 @@ def start(folder: Path, kind: str) -> list[Path]:
         raise InputError(f"there is no lab of kind {kind!r}", remedy=f"there are {', '.join(KINDS)}")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError("is there already and not empty", where=str(folder), remedy="name a new folder")
-    source = "native" if kind == GATED else kind
-    for part in (SHARED, source):
+    try:
+        return _written(folder, kind)
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)  # it held nothing: half a lab would be in the way of the next try
+        raise
+
+
+def _written(folder: Path, kind: str) -> list[Path]:
+    for part in (SHARED, "native" if kind == GATED else kind):
         shutil.copytree(STARTERS / part, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "gitignore").rename(folder / ".gitignore")
     for script in folder.rglob("*.sh"):

@@ -40,15 +40,17 @@ def outline(font: TTFont, name: str) -> str:
 def main() -> None:
     """Write the file."""
     wanted = [chr(code) for code in range(0x20, LAST + 1)] + list(BEYOND)
-    told = {}
+    told: dict[str, dict[str, tuple[int, str]]] = {}
     for style, file in FONTS.items():
-        font = TTFont(ROOT / "templates" / "static" / "fonts" / f"{file}.woff2")
-        names, metrics = font.getBestCmap(), font["hmtx"]
-        told[style] = {
-            letter: [metrics[names[ord(letter)]][0], outline(font, names[ord(letter)])]
-            for letter in wanted
-            if ord(letter) in names
-        }
+        told[style] = {}
+        for part in ("", "-more"):
+            font = TTFont(ROOT / "templates" / "static" / "fonts" / f"{file}{part}.woff2")
+            names, metrics = font.getBestCmap(), font["hmtx"]
+            for letter in wanted:
+                if ord(letter) in names:
+                    name = names[ord(letter)]
+                    told[style].setdefault(letter, (metrics[name][0], outline(font, name)))
+        told[style] = dict(sorted(told[style].items()))
     out = ROOT / "reportgen" / "publish" / "letters.json"
     out.write_bytes(msgspec.json.format(msgspec.json.encode(told), indent=0) + b"\n")
 

@@ -132,6 +132,23 @@ def test_an_excluded_attempt_speaks_no_more(lab: Path, measured_lab: Path) -> No
     assert "no scored attempt" in shown.stderr
 
 
+def test_an_erratum_stands_beside_an_attempt_that_counts_as_before(lab: Path, measured_lab: Path) -> None:
+    """The sealed folder stays as it was; an empty text, and an attempt that is open, are refused."""
+    shutil.copytree(measured_lab / "runs", lab / "runs")
+    (attempt,) = json.loads(reportgen(lab, "attempts", "--json").stdout)
+    noted = reportgen(lab, "erratum", attempt["id"], "--text", "the title names\nthe wrong shape")
+    assert (0, f"{attempt['id']} has an erratum: the title names the wrong shape\n") == (
+        noted.returncode, noted.stdout.replace("\n", " ").strip() + "\n",
+    )  # fmt: skip
+    (notes,) = (lab / "runs").rglob("*.notes.jsonl")
+    assert {"kind": "erratum", "text": "the title names the wrong shape"}.items() <= json.loads(
+        notes.read_text("utf-8")
+    ).items()
+    assert [attempt] == json.loads(reportgen(lab, "attempts", "--json").stdout)
+    empty = reportgen(lab, "erratum", attempt["id"], "--text", " ")
+    assert (2, True) == (empty.returncode, "a note needs a text" in empty.stderr)
+
+
 def test_an_interrupted_run_says_how_to_go_on_and_does(lab: Path) -> None:
     """Ctrl-C ends with 130 and names the attempt; --resume completes it to a scored one."""
     process = subprocess.Popen(
@@ -259,3 +276,26 @@ def test_ctrl_c_while_the_program_loads_is_one_line(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=30)
     assert (130, "reportgen: interrupted\n") == (process.returncode, said)
+
+
+STARTED_CLOSED = """
+import os, sys, types
+if sys.argv[1:] == ["closed"]:
+    os.closerange(0, 3)
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:-1]])
+cli = sys.modules["reportgen.cli"] = types.ModuleType("reportgen.cli")
+def main():
+    print("said to nobody", file=sys.stderr, flush=True)
+    sys.exit(os.open(os.devnull, os.O_RDONLY))
+cli.main = main
+from reportgen.__main__ import main
+main()
+"""
+
+
+def test_without_standard_streams_no_file_takes_their_numbers() -> None:
+    """What is said to nobody must not be written into a journal: the first file that is opened is number 3."""
+    done = subprocess.run(
+        [sys.executable, "-c", STARTED_CLOSED, "closed"], env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False
+    )
+    assert 3 == done.returncode

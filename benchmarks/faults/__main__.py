@@ -11,47 +11,29 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import platform
-import subprocess
 import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import reportgen
 from benchmarks.faults.page import DATA, PAGE, page_of, printed
-from tests.measure.fault_cell import look_at
+from tests.measure.fault_cell import look_apart
 from tests.measure.fault_table import TABLE, cells
 
 Cell = dict[str, Any]
 
 
 def one_cell(fault: str, phase: str) -> Cell:
-    """Run a cell in a process of its own, which has device locks of its own; what it says if it is not as claimed."""
+    """Run a cell in a process of its own; what it says if it is not as claimed."""
     with tempfile.TemporaryDirectory() as folder:
-        finished = subprocess.run(
-            [sys.executable, "-m", "benchmarks.faults", "--cell", fault, phase],
-            env={**os.environ, "TMPDIR": folder},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        seen = look_apart(fault, phase, Path(folder) / "cell")
     at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    if finished.returncode:
-        return {"fault": fault, "phase": phase, "failed": finished.stderr[-3000:]}
-    return {"fault": fault, "phase": phase, "at": at, **json.loads(finished.stdout)}
-
-
-def run_here(fault: str, phase: str) -> None:
-    """Run one cell and print what was seen."""
-    seen = asdict(look_at(fault, phase, Path(tempfile.gettempdir()) / "cell"))
-    del seen["seconds"]
-    json.dump(seen, sys.stdout)
+    return {"fault": fault, "phase": phase} | ({"failed": seen} if isinstance(seen, str) else {"at": at, **seen})
 
 
 def told(cell: Cell) -> Cell:
@@ -76,11 +58,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="+", choices=sorted(TABLE), default=list(TABLE))
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--cell", nargs=2, help=argparse.SUPPRESS)
     wanted = parser.parse_args()
-    if wanted.cell:
-        run_here(*wanted.cell)
-        return 0
     began_s = time.monotonic()
     due = [(fault, phase) for fault, phase in cells() if fault in wanted.only]
     with ThreadPoolExecutor(wanted.jobs) as pool:

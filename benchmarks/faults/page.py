@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 from typing import Any
 
 from tests.measure.fault_table import TABLE, Cannot
 from tests.measure.guarded import PHASES
+from tests.measure.injecting import FULL_DISK
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA, PAGE = ROOT / "docs" / "faults.json", ROOT / "site" / "faults.md"
@@ -44,8 +47,9 @@ TAIL = """
 
 ## What stands for what
 
-- **Full disk**: from the fault on, the system refuses every byte that either guard writes to a file (`RLIMIT_FSIZE`), an error of another name than that
-  of a full disk.
+- **Full disk**: {disk}
+- **Opening**: the service is opened by a command, whose exit status is 1 from the fault on, or by a request, which it answers with status 500 or not within its deadline. The run
+  tries twice. `reportgen recover` fails in the same way, says so, and works once the service does.
 - **Memory**: the timed process has an address space little larger than what it takes already, and takes memory until it is refused. Being chosen by the kernel is the SIGKILL above.
 - **Clock**: both guards have a library preloaded that shifts the time of day by a day while they run. Timed processes read no time of day, and
   no decision of a guard rests on one: deadlines and ages count on the monotonic clock, processes are known by clock ticks since boot.
@@ -53,6 +57,12 @@ TAIL = """
 - **Power**: the journal is cut behind each byte of its last line in turn after both guards were killed. What a disk does with
   blocks that it said were written is not tested.
 """
+
+
+ON_A_DISK = """the lab and the temporary files of the run lie on a file system of their own (a small tmpfs), which is filled to its last byte. Every process of the
+  run meets the refusal, and no room is made until everything was looked at; with room again each attempt was completed."""
+UNDER_A_LIMIT = """no file system could be mounted for these runs. From the fault on, the system refuses every byte that either guard writes to a file
+  (`RLIMIT_FSIZE`), an error of another name than that of a full disk."""
 
 
 def page_of(document: dict[str, Any]) -> str:
@@ -66,7 +76,14 @@ def page_of(document: dict[str, Any]) -> str:
         phases=" | ".join(PHASES),
         rule=" | ".join(["---"] * len(PHASES)),
     )
-    return head + "\n".join(_rows(document)) + "\n" + TAIL.format(cannot="\n".join(_reasons()))
+    tail = TAIL.format(cannot="\n".join(_reasons()), disk=_disk(document))
+    return head + "\n".join(_rows(document)) + "\n" + tail
+
+
+def _disk(document: dict[str, Any]) -> str:
+    """Say with what disk the cells were run, as the refusals tell."""
+    said = {cell["said"] for cell in document["cells"] if cell["fault"] == FULL_DISK}
+    return ON_A_DISK if said == {os.strerror(errno.ENOSPC)} else UNDER_A_LIMIT
 
 
 def printed(document: dict[str, Any]) -> str:

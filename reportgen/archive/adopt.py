@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from reportgen.archive import layout
-from reportgen.archive.durable import refused, sync_folder, sync_tree, write_durable
+from reportgen.archive.durable import refused, sync_folder, sync_tree, write_whole
 from reportgen.archive.notes import read_notes
 from reportgen.archive.sums import check_sums
 from reportgen.errors import InputError, RecordError
@@ -66,12 +66,8 @@ def adopt_notes(source: Path, target: Path) -> bool:
             where=str(source),
             remedy="exclude it by hand where that is still to be done",
         )
-    hidden = ours.with_name(f".{ours.name}.merging")
     try:
-        hidden.unlink(missing_ok=True)
-        write_durable(hidden, new)
-        hidden.rename(ours)
-        sync_folder(ours.parent)
+        write_whole(ours, new)
     except OSError as fault:
         raise refused(ours, fault) from fault
     return True

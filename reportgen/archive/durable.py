@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
+from contextlib import suppress
 from pathlib import Path
 
-from reportgen.errors import RecordError
+from reportgen.errors import RecordError, shortened
 
 
 def write_durable(path: Path, data: bytes) -> None:
@@ -14,6 +17,20 @@ def write_durable(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """As :func:`write_durable`, over nothing or over what is there, but killed or refused at any moment ``path`` is as before or has all of ``data``."""
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        fresh.unlink(missing_ok=True)
+        write_durable(fresh, data)
+        fresh.replace(path)
+        sync_folder(path.parent)
+    except OSError:
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
+        raise
 
 
 def sync_file(path: Path) -> None:
@@ -45,7 +62,14 @@ def sync_tree(folder: Path) -> None:
 def refused(where: Path, fault: OSError) -> RecordError:
     """Error for a disk that takes no more."""
     return RecordError(
-        f"cannot be written: {fault.strerror or fault}",
+        f"cannot be written: {why(fault)}",
         where=str(where),
         remedy="make room or correct the permissions; what was archived before is intact",
     )
+
+
+def why(fault: OSError) -> str:
+    """Say in words why the system refuses; of the many refusals of a folder that is copied, the first."""
+    if isinstance(fault, shutil.Error) and (number := re.search(r"\[Errno (\d+)\]", str(fault))):
+        return os.strerror(int(number[1]))
+    return fault.strerror or shortened(str(fault))

@@ -19,7 +19,7 @@ from typing import Any, Self
 import msgspec
 
 from reportgen.archive import layout
-from reportgen.archive.durable import refused, sync_folder, sync_tree, write_durable
+from reportgen.archive.durable import refused, sync_folder, sync_tree, write_durable, write_whole
 from reportgen.archive.encoding import (
     UNREADABLE,
     check_version,
@@ -216,8 +216,7 @@ class Journal:
                     raise RecordError("another content was archived before", where=str(path))
                 return path
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_durable(path, data)
-            sync_folder(path.parent)
+            write_whole(path, data)
         except OSError as fault:
             raise refused(path, fault) from fault
         return path

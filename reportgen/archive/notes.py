@@ -60,7 +60,7 @@ def _append(attempt: Path, kind: str, text: str) -> Note:
     if not text.isprintable():
         raise InputError("a note holds control characters", where=str(attempt), remedy="use plain words")
     if not text:
-        raise InputError("a note needs a text", where=str(attempt), remedy="say why with --reason")
+        raise InputError("a note needs a text", where=str(attempt), remedy="say it in words")
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     note = Note(schema_version=SCHEMA_VERSION, at=now, kind=kind, text=text)
     path = layout.notes_file(attempt)

@@ -162,7 +162,8 @@ def _reopen(
     if difference is not None and not accept:
         changed = difference if state.measured else ""
         return replace(_stays(say, service, difference), needs_word=True, changed=changed)
-    say.at(state, Step.REOPENING, "service reopening", accepted=difference)
+    compared = structs.replace(state, measured=False)  # what it becomes from now on, it was not measured beside
+    say.at(compared, Step.REOPENING, "service reopening", accepted=difference)
     try:
         perform(service.open, _at(service, "open"))
         _wait(service, service.closed, "open", service.open_deadline_s, lambda: None)

@@ -41,11 +41,11 @@ class CannotCompleteError(FindingError):
     """Calibration failed, or more repetitions were lost than there are spares: the attempt is aborted."""
 
 
-Sweep = Callable[[Iterable[int]], list[Owned]]
+Sweep = Callable[[Iterable[int], Iterable[int]], list[Owned]]
 
 
-def _nothing_alive(staying: Iterable[int]) -> list[Owned]:
-    del staying
+def _nothing_alive(staying: Iterable[int], ended: Iterable[int]) -> list[Owned]:
+    del staying, ended
     return []
 
 
@@ -201,7 +201,8 @@ class Campaign:
         logs = self.journal.artifacts / "logs"
         logs.mkdir(exist_ok=True)
         answer = run(logs)
-        answer.left_alive = self.sweep(self._residents.pids())
+        ended = [answer.facts["pid"]] if "pid" in answer.facts else []
+        answer.left_alive = self.sweep(self._residents.pids(), ended)
         if answer.left_alive:
             self.journal.event(LEFT_ALIVE, processes=[str(one) for one in answer.left_alive])
         after = self.bracket()

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reportgen.archive import layout
+from reportgen.archive.durable import why
 from reportgen.archive.journal import Journal, OpenHeader, read_journal
 from reportgen.errors import EXIT_INTERRUPTED, InputError, RecordError, ReportgenError
 from reportgen.measure.admission import SERVICE_CHANGED
@@ -248,7 +249,7 @@ def _ended(journal: Journal, guard: Guard, fault: Interrupted | ReportgenError |
 
 def _refused(folder: Path, fault: OSError) -> ReportgenError:
     return RecordError(
-        f"the system refuses: {fault.strerror or fault}",
+        f"the system refuses: {why(fault)}",
         where=str(fault.filename or folder),
         remedy="make room or correct the permissions; what was archived before is intact",
     )

@@ -91,6 +91,7 @@ class Guard:
     watchdog: ProcessMark | None = None
     sentences: list[str] = field(default_factory=list)
     changed: list[ServiceChangedError] = field(default_factory=list)
+    _worth_repeating: bool = False
 
     @classmethod
     def alone(cls, guarding: Path, experiment: str) -> Self:
@@ -134,8 +135,15 @@ class Guard:
         if self.changed:
             raise self.changed[0]
 
-    def sweep(self, staying: Iterable[int] = ()) -> list[Owned]:
-        """End what the run started and what should have ended by now; ``staying`` are process groups that go on.
+    def sweep(self, staying: Iterable[int] = (), ended: Iterable[int] = ()) -> list[Owned]:
+        """End what the run started and what should have ended by now, and see that the device holds no context of it.
+
+        Parameters
+        ----------
+        staying:
+            Process groups that go on.
+        ended:
+            Ids of timed processes that have ended.
 
         Returns
         -------
@@ -145,18 +153,21 @@ class Guard:
         Raises
         ------
         WorkerError
-            Something outlives SIGKILL.
+            Something outlives SIGKILL, or the device's driver still lists a context of what has ended: the next process would
+            share the device with it.
         """
         if not LINUX:
             return []
         ownership = dataclasses.replace(
             ownership_of(self.record, self._root),
-            contexts=None,  # those of processes that go on are no strays
+            ended=frozenset(ended) - frozenset(staying),
+            # One that cannot be seen from here may go on, or be somebody else's: those are looked for at the end of the attempt.
+            takes_unknown=False,
             staying=frozenset(staying),
             since_ticks=self.record.guards[0].started_ticks,
         )
         found = ownership.alive()
-        if found and (left := ownership.end_all()):
+        if (found or ownership.contexts_left()) and (left := ownership.end_all()):
             raise WorkerError(
                 f"{left[0]} outlives SIGKILL", remedy="see what it hangs on, then run `reportgen recover`"
             )
@@ -179,13 +190,16 @@ class Guard:
             yield
         finally:
             self._clean(say)
+            if self._worth_repeating:  # once more while the attempt takes events: a service may have been slow
+                self._clean(say)
 
     def __enter__(self) -> Self:
         self._write()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._clean(_nothing)
+        if not self.sentences:
+            self._clean(_nothing)
         if not self.sentences:
             self._file.clear()
 
@@ -207,6 +221,7 @@ class Guard:
             return  # what stands for it there is each process's own end (measure/process.py)
         cleaned = clean(self.guarding, self.record, ownership_of(self.record, self._root), say)
         self.sentences = cleaned.sentences
+        self._worth_repeating = any(one.closed_because and not one.needs_word for one in cleaned.reopenings)
         self.changed += [changed_error(one.service, one.changed) for one in cleaned.reopenings if one.changed]
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and the watchdog's death as something that is asked for at safe points, never an exception out of nowhere."""
+"""Ctrl-C, SIGTERM, a closed terminal and the watchdog's death as something that is asked for at safe points, never an exception out of nowhere."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ import os
 import select
 import signal
 import threading
+from collections.abc import Iterable
 from types import FrameType
 from typing import Any, Self
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def heeded(numbers: Iterable[signal.Signals]) -> list[signal.Signals]:
+    """Leave those that whoever started this process wants ignored, as ``nohup`` does with SIGHUP and a shell with SIGINT of a job in the background."""
+    return [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 class Interrupted(Exception):  # noqa: N818 - a wish of the user, no error
@@ -44,7 +50,7 @@ class Interruption:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.signal(number, self._note) for number in SIGNALS}
+            self._before = {number: signal.signal(number, self._note) for number in heeded(SIGNALS)}
         return self
 
     def __exit__(self, *_: object) -> None:

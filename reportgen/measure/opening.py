@@ -71,8 +71,12 @@ def open_attempt(
         journal = Journal.create(
             layout.open_dir(request.project.runs, header.experiment, header.id), header, request.plan
         )
-    journal.event("opened", device=request.device.id, repetitions=header.repetitions_planned)
-    _archive(request.project, bench, journal)
+    try:
+        journal.event("opened", device=request.device.id, repetitions=header.repetitions_planned)
+        _archive(request.project, bench, journal)
+    except BaseException:
+        journal.close()
+        raise
     return Opened(journal, header)
 
 

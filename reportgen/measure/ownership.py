@@ -16,6 +16,9 @@ from reportgen.model.admission import ProcessMark
 GRACE_S = 2.0
 VANISH_S = 10.0
 POLL_S = 0.02
+LONGEST_POLL_S = 0.2
+
+DEVICE = "device"
 
 Contexts = Callable[[], list[int] | None]
 
@@ -29,7 +32,9 @@ class Owned:
     by: str
 
     def __str__(self) -> str:
-        return f"process {self.pid} ({self.by})"
+        return (
+            f"a context of process {self.pid} on the device" if self.by == DEVICE else f"process {self.pid} ({self.by})"
+        )
 
 
 @dataclass
@@ -50,6 +55,10 @@ class Ownership:
         Ids of the processes with a context on the device as its driver lists them, ``None`` if it does not tell.
     contexts_before:
         The same as it was before the run; contexts that were there already are not its own.
+    ended:
+        Ids of processes of the run that have ended: a context that is still listed for one of them is the run's.
+    takes_unknown:
+        Whether a new context of a process that cannot be seen from here counts as the run's.
     staying:
         Process groups that are left alone: those of timed processes that go on.
     since_ticks:
@@ -67,6 +76,8 @@ class Ownership:
     leaders: list[ProcessMark] = field(default_factory=list)
     contexts: Contexts | None = None
     contexts_before: frozenset[int] = frozenset()
+    ended: frozenset[int] = frozenset()
+    takes_unknown: bool = True
     staying: frozenset[int] = frozenset()
     since_ticks: int = 0
 
@@ -98,6 +109,15 @@ class Ownership:
             _collect(one.pid)
         return [one for one in found if (stat := read_stat(one.pid)) is not None and not stat.ended]
 
+    def contexts_left(self) -> list[Owned]:
+        """List contexts of what was seen or has ended, and new ones of processes unknown here, as a container's driver numbers them."""
+        listed = self.contexts() if self.contexts is not None else []
+        self.contexts_told = listed is not None
+        new = set(listed or []) - self.contexts_before
+        own = {pid for pid in new if pid in self._seen or pid in self.ended}
+        unknown = {pid for pid in new - own if read_stat(pid) is None} if self.takes_unknown else set()
+        return [Owned(pid, 0, DEVICE) for pid in sorted(own | unknown)]
+
     def end_all(self, grace_s: float = GRACE_S, vanish_s: float = VANISH_S) -> list[Owned]:
         """Ask everything to end, then force it, and look until nothing is left or the time is over.
 
@@ -110,6 +130,7 @@ class Ownership:
         for number, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, vanish_s)):
             deadline_s = time.monotonic() + patience_s
             signalled: set[Owned] = set()
+            pause_s = POLL_S
             while left := self._left():
                 for one in left:
                     if one not in signalled:  # what it starts meanwhile is found and signalled in its turn
@@ -117,7 +138,10 @@ class Ownership:
                         signalled.add(one)
                 if time.monotonic() > deadline_s:
                     break
-                time.sleep(POLL_S)
+                time.sleep(pause_s)
+                pause_s = min(
+                    2 * pause_s, LONGEST_POLL_S
+                )  # each look reads all of /proc, beside a service that is waiting
             if not left:
                 break
         return left
@@ -128,14 +152,7 @@ class Ownership:
             _collect(one.pid)
         if found:
             return found
-        return [Owned(pid, 0, "device") for pid in self._contexts_left()]
-
-    def _contexts_left(self) -> list[int]:
-        """Contexts of what was seen, and new ones of processes unknown here, as a container's driver lists them."""
-        listed = self.contexts() if self.contexts is not None else []
-        self.contexts_told = listed is not None
-        new = set(listed or []) - self.contexts_before
-        return sorted(pid for pid in new if pid in self._seen or read_stat(pid) is None)
+        return self.contexts_left()
 
     def _by_group(self, stats: dict[int, Stat]) -> Iterable[int]:
         """Members of the groups; an id names the same group as long as anything is in it, but for a leader that is another."""
@@ -182,15 +199,6 @@ def environment_mark(pid: int) -> str | None:
     key = f"{ATTEMPT}=".encode()
     value = next((word.removeprefix(key) for word in words if word.startswith(key)), b"")
     return value.decode("utf-8", "replace") or None
-
-
-def marked_processes() -> dict[str, list[Owned]]:
-    """Everything of this user that carries the mark of some attempt, by its value."""
-    found: dict[str, list[Owned]] = {}
-    for stat in all_stats():
-        if not stat.ended and (mark := environment_mark(stat.pid)) is not None:
-            found.setdefault(mark, []).append(Owned(stat.pid, stat.started_ticks, "mark"))
-    return found
 
 
 def _signal(one: Owned, number: int) -> None:

@@ -17,15 +17,16 @@ from types import FrameType
 
 from msgspec import structs
 
-from reportgen.errors import EXIT_FINDING, InputError
+from reportgen.archive import layout
+from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, InputError
 from reportgen.measure.guard_files import guard_file
 from reportgen.measure.guarding import Guard, clean, events_of, new_record, ownership_of
+from reportgen.measure.interruption import heeded
 from reportgen.measure.marks import own_mark
 from reportgen.model.admission import GuardRecord
 
 PR_SET_CHILD_SUBREAPER = 36
 _FORWARDED = {signal.SIGINT: signal.SIGINT, signal.SIGTERM: signal.SIGTERM, signal.SIGHUP: signal.SIGTERM}
-_AWAITED = {*_FORWARDED, signal.SIGCHLD}
 _LOOK_S = 1.0
 
 
@@ -52,12 +53,13 @@ def split(runs: Path, guarding: Path, experiment: str) -> Guard | Watched:
     guard_file(guarding, record.token).write(record)
     sys.stdout.flush()
     sys.stderr.flush()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
+    polite = heeded(_FORWARDED)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {*polite, signal.SIGCHLD})
     child = os.fork()
     if child == 0:
         return _controller(guarding, record, before)
-    ended = _waited(child)
-    for number in _FORWARDED:
+    ended = _waited(child, {*polite, signal.SIGCHLD})
+    for number in polite:
         signal.signal(number, _go_on)  # nothing but SIGKILL keeps it from cleaning up
     signal.pthread_sigmask(signal.SIG_SETMASK, before)  # what it starts to reopen a service takes signals as ever
     return _watched(ended, runs, guarding, record)
@@ -82,10 +84,10 @@ def _go_on(number: int, frame: FrameType | None) -> None:
     """Take a signal and go on."""
 
 
-def _waited(child: int) -> os.waitid_result:
+def _waited(child: int, awaited: set[signal.Signals]) -> os.waitid_result:
     descriptor = os.pidfd_open(child)
     try:
-        ended = _wait(child, descriptor)
+        ended = _wait(child, descriptor, awaited)
     finally:
         os.close(descriptor)
     os.waitpid(child, 0)
@@ -99,23 +101,29 @@ def _watched(ended: os.waitid_result, runs: Path, guarding: Path, record: GuardR
     if not killed and (written is None or written.told):
         return Watched(ended.si_status, [])
     sentences = _clean(runs, guarding, written or record)
-    if killed:
-        sentences.insert(0, _death(ended.si_status, written or record))
-    return Watched(EXIT_FINDING if killed or sentences else ended.si_status, sentences)
+    if not killed:
+        return Watched(EXIT_FINDING if sentences else ended.si_status, sentences)
+    asked = ended.si_status in _FORWARDED and not sentences
+    sentences.insert(0, _death(ended.si_status, runs, written or record))
+    return Watched(EXIT_INTERRUPTED if asked else EXIT_FINDING, sentences)
 
 
-def _wait(child: int, descriptor: int) -> os.waitid_result:
+def _wait(child: int, descriptor: int, awaited: set[signal.Signals]) -> os.waitid_result:
     """Wait for the controller, pass on the first signal that only this process got, and collect orphans."""
     forwarded = False
     while (ended := os.waitid(os.P_PIDFD, descriptor, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is None:
-        told = signal.sigtimedwait(_AWAITED, _LOOK_S)
-        # A terminal's own signals reach the controller, too: they are the kernel's (code above 0).
-        if told is not None and told.si_signo in _FORWARDED and told.si_code <= 0 and not forwarded:
+        told = signal.sigtimedwait(awaited, _LOOK_S)
+        if told is not None and told.si_signo in _FORWARDED and not forwarded and not _reaches_both(told):
             forwarded = True
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(descriptor, _FORWARDED[signal.Signals(told.si_signo)])
         _collect_orphans(child)
     return ended
+
+
+def _reaches_both(told: signal.struct_siginfo) -> bool:
+    """Whether the controller has got the signal too: what a terminal's keys send (the kernel's: code above 0) does; its closing tells the session's leader alone."""
+    return told.si_code > 0 and told.si_signo != signal.SIGHUP
 
 
 def _collect_orphans(child: int) -> None:
@@ -135,14 +143,19 @@ def _clean(runs: Path, guarding: Path, record: GuardRecord) -> list[str]:
     return sentences
 
 
-def _death(number: int, record: GuardRecord) -> str:
+def _death(number: int, runs: Path, record: GuardRecord) -> str:
+    """Say what ended the controller, if it was no polite request before it listened or after it was done, and what became of the attempt."""
     try:
         how = signal.Signals(number).name
     except ValueError:
         how = f"signal {number}"
-    goes_on = (
-        f"continue with: reportgen run {record.experiment} --resume {record.attempt}"
-        if record.attempt
-        else "nothing was measured; run it again"
-    )
-    return f"the controller was killed by {how}; {goes_on}"
+    said = "interrupted" if number in _FORWARDED else f"the controller was killed by {how}"
+    return f"{said}; {_goes_on(runs, record)}"
+
+
+def _goes_on(runs: Path, record: GuardRecord) -> str:
+    if not record.attempt:
+        return "nothing was measured; run it again"
+    if layout.attempt_dir(runs, record.experiment, record.attempt).is_dir():
+        return f"attempt {record.attempt} was sealed before"
+    return f"continue with: reportgen run {record.experiment} --resume {record.attempt}"

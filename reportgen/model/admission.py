@@ -83,7 +83,7 @@ class WindowState(msgspec.Struct, frozen=True, kw_only=True):
     """A service that a run closed, or is about to close: who did, how to reopen it, how to recognise it.
 
     ``service`` is its whole declaration: it is reopened as it was closed, whatever the file says by then. ``measured`` tells that it
-    was closed and idle, so that the measurement has begun.
+    was closed and idle, so that the measurement has begun, and has not been found unchanged since.
     """
 
     schema_version: int = SCHEMA_VERSION

@@ -231,8 +231,16 @@ class Study:
 
 
 @dataclass(frozen=True)
+class Remark:
+    """What must be read beside a result, and where more of it stands."""
+
+    text: str
+    link: Link
+
+
+@dataclass(frozen=True)
 class RecordLine:
-    """The record at the head of a report: what was measured on, when and how much."""
+    """The record at the head of a report: what was measured on, when and how much, and what must be read beside it."""
 
     href: str
     name: str
@@ -242,6 +250,7 @@ class RecordLine:
     zip_href: str
     fixtures_href: str
     modes: str = ""
+    remarks: tuple[Remark, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -296,6 +305,7 @@ class RecordPage:
     timelines: tuple[Figure, ...]
     left_out: tuple[Table, ...]
     left_out_words: str
+    remarks: tuple[Remark, ...]
     telemetry: tuple[Table, ...]
     hashes: Table
     attempts: Table

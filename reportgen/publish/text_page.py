@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from reportgen.publish import answers, citing, glossary, lookup, preview, study_lookup, wording
+from reportgen.publish import answers, citing, glossary, lookup, preview, remarks, study_lookup, wording
 from reportgen.publish.bindings import Bindings
 from reportgen.publish.claims import Judged
 from reportgen.publish.context import HomePage, RecordLine, Study, TextPage
@@ -71,7 +71,7 @@ def render(page: SourcePage, library: Library, theme: Theme, surroundings: Surro
     if page.front.kind == "home":
         home = HomePage(frame, body.html, studies(library, reports, frame.root))
         return Rendered("home.html", home, problems, made, body.passages)
-    lines = tuple(record_line(record, frame.root) for record in records)
+    lines = tuple(record_line(record, library, frame.root) for record in records)
     citation = citing.of_page(page.front, framer.settings, records)
     text_page = TextPage(frame, body.html, body.contents, lines, citation, bindings.sums)
     shown = preview.picture(page.front.title, framer.settings.title, records[0]) if pictured else None
@@ -106,8 +106,8 @@ def _banner(records: list[RecordView]) -> str:
     return f"{wording.names(made_up)}: {wording.SIMULATED}"
 
 
-def record_line(record: RecordView, root: str) -> RecordLine:
-    """Say in one line what a record is."""
+def record_line(record: RecordView, library: Library, root: str) -> RecordLine:
+    """Say in one line what a record is, and below it what must be read beside it."""
     has_zip = any(file.path == "record.zip" for file in record.downloads)
     return RecordLine(
         href=root + record.address,
@@ -118,6 +118,7 @@ def record_line(record: RecordView, root: str) -> RecordLine:
         zip_href=f"{root}{record.address}record.zip" if has_zip else "",
         fixtures_href=root + record.address + lookup.FIXTURES,
         modes=study_lookup.modes_said(record.plan.experiment),
+        remarks=remarks.remarks(record, library, root),
     )
 
 
@@ -125,11 +126,10 @@ def studies(library: Library, reports: Mapping[str, SourcePage], root: str) -> t
     """List the studies for the first page, the latest first; simulated records never stand among them."""
     shown = [record for record in library.records if record.current and not record.simulated]
     shown.sort(key=lambda record: (record.date, record.experiment), reverse=True)
-    return tuple(_study(record, reports.get(record.name), root) for record in shown)
+    return tuple(_study(record_line(record, library, root), record, reports.get(record.name), root) for record in shown)
 
 
-def _study(record: RecordView, report: SourcePage | None, root: str) -> Study:
-    line = record_line(record, root)
+def _study(line: RecordLine, record: RecordView, report: SourcePage | None, root: str) -> Study:
     return Study(
         title=report.front.title if report else record.title,
         href=root + (report.front.address if report else record.address),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -176,6 +177,24 @@ def test_a_row_that_fits_no_column_is_refused_before_it_is_archived(folder: Path
             journal.append(type(ROWS[1])(repetition=4, batches=[row], checks=[], facts={}))
         assert message in str(caught.value)
     assert len(read_journal(folder).repetitions) == 4
+
+
+def test_half_an_artifact_is_never_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that fills, or a kill, while one is written must not keep the attempt from being resumed."""
+    with Journal.resume(folder) as journal:
+        kept = set(folder.rglob("*"))
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", _refuse)
+            with pytest.raises(RecordError, match="No space left on device"):
+                journal.artifact("plan.txt", b"whole")
+        assert kept == set(folder.rglob("*"))
+        (journal.artifacts / ".plan.txt.new").write_bytes(b"who")  # as a kill leaves it
+        assert b"whole" == journal.artifact("plan.txt", b"whole").read_bytes()
+        assert [] == list(folder.rglob(".*"))
+
+
+def _refuse(_: int) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def test_artifacts_stay_inside_and_are_written_once(folder: Path) -> None:

@@ -6,7 +6,6 @@ import json
 import shlex
 import subprocess
 import sys
-import textwrap
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -121,7 +120,12 @@ def test_the_reference_is_written_as_committed(tmp_path: Path) -> None:
 def test_the_digest_can_be_computed_by_hand_as_documented(tmp_path: Path) -> None:
     """The commands of the documentation, run as they stand there in a real attempt."""
     _, _, after = (DOCS / RECORD_FORMAT).read_text().partition("By hand, in a folder of a sealed attempt:\n\n")
-    block = textwrap.dedent(after[: after.index("\n\n")]).replace("python3", shlex.quote(sys.executable))
+    shown = [
+        line[2:]
+        for line in after.partition("```console\n")[2].partition("```")[0].splitlines()
+        if line[:2] in ("$ ", "> ")
+    ]
+    block = "\n".join(["cd artifacts/sources", *shown[1:]]).replace("python3", shlex.quote(sys.executable))
     path = sealed_attempt(tmp_path, repetitions=1).path
     done = subprocess.run(["bash", "-ec", block], cwd=path, capture_output=True, text=True, check=True)
     assert done.stdout == "True\n"

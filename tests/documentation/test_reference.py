@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+import yaml  # type: ignore[import-untyped]
 
 from reportgen.reference.pages import PAGES
-from tests.documentation.blocks import DOCS
+from tests.documentation.blocks import DOCS, blocks
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -28,3 +29,19 @@ def test_the_reference_knows_every_command_and_kind() -> None:
     assert "`change(arm, vs='incumbent', where=None, figure='headline')`" in said["bindings.md"]
     assert "open_record(path, name='')" in said["python.md"]
     assert "InputError" in said["python.md"]
+
+
+def test_the_workflow_for_pull_requests_calls_the_program_as_it_is() -> None:
+    """Its steps name commands and options that there are, and its callers hand over inputs that it takes."""
+    texts = [block.text for block in blocks(DOCS / "how-to" / "pull-requests.md") if block.language == "yaml"]
+    reusable, caller = (yaml.safe_load(text) for text in texts)
+    inputs = reusable[True]["workflow_call"]["inputs"]  # YAML reads `on` as a truth value
+    steps = [step["run"] for step in reusable["jobs"]["measure"]["steps"] if "run" in step]
+    called = [step.split() for step in steps if step.startswith("reportgen ")]
+    assert ["run", "show"] == [words[1] for words in called]
+    said = PAGES["command-line.md"]()
+    for words in called:
+        section = said.partition(f"\n## {words[1]}\n")[2].partition("\n## ")[0]
+        assert all(f"`{word}`" in section for word in words if word.startswith("--"))
+    assert set(caller["jobs"]["scale"]["with"]) <= set(inputs)
+    assert {name for name, one in inputs.items() if one.get("required")} <= set(caller["jobs"]["scale"]["with"])

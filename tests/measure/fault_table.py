@@ -46,10 +46,11 @@ NO_LINE = Cannot("the journal has no line yet")
 DIED = "timed process was killed by SIGKILL"
 GUARD_DIED = "the controller was killed by SIGKILL; "
 SILENT = "said nothing for 3 s"
-FULL = "File too large"
+FULL = "No space left on device|File too large"  # the latter where no disk could be mounted for the run
 GONE = r"its process \d+ does not run"
 ANOTHER = rf"{GONE}|its process id was \d+ and is \d+"  # it may be compared before the new one has begun
 HELD = "is being measured by process"
+BY_RECOVER = "; run `reportgen recover`"
 SIGKILLED = After(KILLED, ABORTED, "", CLOSED, RECOVER)
 
 Cell = After | Cannot
@@ -153,6 +154,27 @@ TABLE: dict[str, tuple[Cell, Cell, Cell, Cell, Cell]] = {
         NOT_ASKED,
         NOT_ASKED,
     ),
+    "command to open the service fails": (
+        After(1, SCORED, f"answered with exit status 1{BY_RECOVER}", CLOSED, RECOVER),
+        After(1, SCORED, f"answered with exit status 1{BY_RECOVER}", CLOSED, RECOVER),
+        After(1, SCORED, f"answered with exit status 1{BY_RECOVER}", CLOSED, RECOVER),
+        After(1, SCORED, f"answered with exit status 1{BY_RECOVER}", CLOSED, RECOVER),
+        After(1, SCORED, f"answered with exit status 1{BY_RECOVER}", CLOSED, RECOVER),
+    ),
+    "request to open the service is refused": (
+        After(1, SCORED, f"answered with status 500{BY_RECOVER}", CLOSED, RECOVER),
+        After(1, SCORED, f"answered with status 500{BY_RECOVER}", CLOSED, RECOVER),
+        After(1, SCORED, f"answered with status 500{BY_RECOVER}", CLOSED, RECOVER),
+        After(1, SCORED, f"answered with status 500{BY_RECOVER}", CLOSED, RECOVER),
+        After(1, SCORED, f"answered with status 500{BY_RECOVER}", CLOSED, RECOVER),
+    ),
+    "request to open the service is not answered": (
+        After(1, SCORED, f"did not answer within 3 s{BY_RECOVER}", CLOSED, RECOVER),
+        After(1, SCORED, f"did not answer within 3 s{BY_RECOVER}", CLOSED, RECOVER),
+        After(1, SCORED, f"did not answer within 3 s{BY_RECOVER}", CLOSED, RECOVER),
+        After(1, SCORED, f"did not answer within 3 s{BY_RECOVER}", CLOSED, RECOVER),
+        After(1, SCORED, f"did not answer within 3 s{BY_RECOVER}", CLOSED, RECOVER),
+    ),
     "clock is set back a day": (
         After(0, SCORED),
         After(0, SCORED),
@@ -184,15 +206,14 @@ TABLE: dict[str, tuple[Cell, Cell, Cell, Cell, Cell]] = {
 }
 
 # What the tests run: each way in which a run is guarded, and each phase. ``python -m benchmarks.faults`` runs every cell; timed
-# processes that hang or detach are in ``test_guarding.py``, those that die in ``test_faults.py``.
+# processes that hang or detach, services that change and second controllers are in ``test_guarding.py``, processes that die in
+# ``test_faults.py``, services that refuse in ``test_admission.py``.
 IN_THE_TESTS = (
     ("SIGKILL of the controller", "cleaning"),
-    ("SIGKILL of the watchdog", "closed"),
+    ("SIGKILL of the watchdog", "before close"),
     ("full disk", "measuring"),
-    ("service is started anew", "measuring"),
-    ("service refuses to close", "before close"),
     ("clock is set back a day", "closed"),
-    ("second controller", "reopening"),
+    ("request to open the service is refused", "reopening"),
     ("journal cut at every byte of its last line", "measuring"),
 )
 

@@ -25,10 +25,12 @@ from reportgen.measure.ownership import Owned, Ownership
 from reportgen.model.admission import GuardRecord
 from tests.measure.lab import PROGRAM, Lab
 from tests.measure.serving import LiveService, wait_until
+from tests.measure.small_disk import SmallDisk
 
 ROOT = Path(__file__).parents[2]
 PHASES = ("before close", "closed", "measuring", "cleaning", "reopening")
 COMMAND = ("-m", "reportgen")
+PATIENCE_S = 180  # of a test, on a machine that does much else
 
 # A timed process that waits at the gate does what is put there: "fault.py" is run within it.
 GATE = """
@@ -68,7 +70,9 @@ class GuardedRun:
 
     It is held: by the references' process; by a service with a request under way; by the process of the second repetition; by
     a process of the run that ignores SIGTERM; by a service that does not answer the request to open.
-    ``command`` is what Python is given before ``run``, ``variables`` are added to the environment of both guards.
+    ``command`` is what Python is given before ``run``, ``variables`` are added to the environment of both guards. The service is
+    opened by a command, or by a request that it must answer within ``open_deadline_s`` if that is given. ``sizes`` are the fixtures, ``disk`` is what
+    the lab lies on if it is one of its own; ``prepare`` is called in the watchdog's process before it begins.
     """
 
     lab: Lab
@@ -77,7 +81,11 @@ class GuardedRun:
     command: Sequence[str] = COMMAND
     variables: dict[str, str] = field(default_factory=dict)
     silence_deadline_s: float = 30
-    idle_deadline_s: float = 5
+    idle_deadline_s: float = 60
+    open_deadline_s: float | None = None
+    sizes: str = "[64]"
+    disk: SmallDisk | None = None
+    prepare: Callable[[], None] | None = None
     process: subprocess.Popen[str] | None = None
     record: GuardRecord | None = None
     kept: list[Any] = field(default_factory=list)
@@ -87,7 +95,7 @@ class GuardedRun:
     gate: Path = field(init=False)
 
     def __post_init__(self) -> None:
-        self.gate = self.lab.root / "gate"
+        self.gate = self.lab.root.with_name("gate")
         self.gate.mkdir(parents=True)
         self._write_lab()
         if self.hold not in ("before close", "measuring", "cleaning"):
@@ -100,19 +108,20 @@ class GuardedRun:
         self.process = self.begin()
         if self.hold == "cleaning":
             self._hold_cleaning()
-        wait_until(self._stands, 40)
+        wait_until(self._stands, PATIENCE_S)
         self.record = self._written()
         self.kept = [one for attempt in self.journals() for one in attempt]
 
-    def begin(self) -> subprocess.Popen[str]:
+    def begin(self, *words: str) -> subprocess.Popen[str]:
         """Start the command."""
         return subprocess.Popen(
-            [sys.executable, *self.command, "run", "doubling", "--project", str(self.lab.root)],
+            [sys.executable, *self.command, "run", "doubling", "--project", str(self.lab.root), *words],
             env={**os.environ, "PYTHONPATH": str(ROOT), **self.variables},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            start_new_session=True,
+            start_new_session=self.prepare is None,
+            preexec_fn=self.prepare,  # noqa: PLW1509 - the threads of these tests only wait for a service
         )
 
     def within_the_timed_process(self, program: str) -> None:
@@ -128,9 +137,9 @@ class GuardedRun:
     def finish(self) -> int:
         """Wait for the first guard's end, and the other's; its exit status."""
         assert self.process is not None
-        _, self.said = self.process.communicate(timeout=60)
+        _, self.said = self.process.communicate(timeout=PATIENCE_S)
         if self.record is not None and len(self.record.guards) > 1:
-            wait_until(lambda: mark_of(self.controller) is None, 60)
+            wait_until(lambda: mark_of(self.controller) is None, PATIENCE_S)
         return self.process.returncode
 
     def end(self) -> None:
@@ -206,20 +215,26 @@ class GuardedRun:
         head, waits = held.get("measuring" if self.hold == "cleaning" else self.hold, ("", ""))
         program = GATE.format(gate=str(self.gate)) + (PROGRAM.replace(head, head + waits) if head else PROGRAM)
         deadline_s = self.silence_deadline_s
-        self.lab.write(backend="fake", repetitions=2, spares=1, program=program, silence_deadline_s=deadline_s)
-        opens = OPENS.format(mask=str(self.gate / "mask"), url=f"{self.service.url}/open")
-        command = json.dumps([sys.executable, "-S", "-c", opens])
-        toml = self.service.toml(idle_deadline_s=self.idle_deadline_s, deadline_s=30).replace(
-            f'open = {{ url = "{self.service.url}/open"', f"open = {{ command = {command}"
-        )
-        (self.lab.root / "reportgen.toml").write_text(f"[[service]]\n{toml}", "utf-8")
+        self.lab.write(backend="fake", repetitions=2, program=program, silence_deadline_s=deadline_s, sizes=self.sizes)
+        toml = self.service.toml(idle_deadline_s=self.idle_deadline_s, deadline_s=30)
+        declared = f'open = {{ url = "{self.service.url}/open", deadline_s = 30 }}'
+        assert declared in toml
+        (self.lab.root / "reportgen.toml").write_text(f"[[service]]\n{toml.replace(declared, self._opens())}", "utf-8")
+
+    def _opens(self) -> str:
+        url = f"{self.service.url}/open"
+        if self.open_deadline_s is not None:
+            return f'open = {{ url = "{url}", deadline_s = {self.open_deadline_s} }}'
+        program = OPENS.format(mask=str(self.gate / "mask"), url=url)
+        command = json.dumps([sys.executable, "-S", "-c", program])
+        return f"open = {{ command = {command}, deadline_s = 30 }}"
 
     def _hold_cleaning(self) -> None:
         """Leave it something to clean that takes a while: a process with its mark that begins once all is measured."""
-        wait_until((self.gate / "measuring").exists, 40)
+        wait_until((self.gate / "measuring").exists, PATIENCE_S)
         with FileLock(state_file(self.lab.project.guarding, "inference").path.with_suffix(".lock")):
             (self.gate / "go").touch()
-            wait_until(lambda: any(one.repetition == 2 for attempt in self.journals() for one in attempt), 40)
+            wait_until(lambda: any(one.repetition == 2 for attempt in self.journals() for one in attempt), PATIENCE_S)
             written = self._written()
             assert written is not None
             self.stray = subprocess.Popen(

@@ -13,9 +13,12 @@ from typing import Any
 
 from reportgen.archive.journal import decode_repetition
 from reportgen.archive.lines import read_growing
-from tests.measure.guarded import GuardedRun
+from tests.measure.guarded import PATIENCE_S, GuardedRun
+from tests.measure.small_disk import SmallDisk
 
 DAY_S = 86_400
+FULL_DISK = "full disk"
+MANY = "[64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75]"  # what a repetition leaves is larger than what its job's file sets free
 CLOCK = Path(__file__).with_name("stepped_clock.c")
 
 # A signal's handler raises in the controller's main thread, wherever that is.
@@ -54,18 +57,21 @@ while not (gate / "detached").exists():
 """
 
 
-def settings(fault: str, folder: Path) -> dict[str, Any]:
-    """Give what the run must be started with, so that the fault can happen to it."""
+def settings(fault: str, folder: Path, *, mounts: bool) -> dict[str, Any]:
+    """Give what the run must be started with, so that the fault can happen to it; ``mounts`` tells that it may have a disk of its own."""
     if fault.startswith("clock"):
         library = folder / "stepped_clock.so"
         subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, CLOCK, "-ldl"], check=True)
         return {"variables": {"LD_PRELOAD": str(library), "CLOCK_STEP": str(folder / "step")}}
+    if fault == FULL_DISK:
+        return _on_a_small_disk(folder) if mounts else {"sizes": MANY}
     given: dict[str, dict[str, Any]] = {
         "exception in the operator": {"command": ("-c", OPERATOR)},
         "timed process hangs": {"silence_deadline_s": 3},
         "timed process ignores SIGTERM and hangs": {"silence_deadline_s": 3},
-        "second controller": {"idle_deadline_s": 60},
         "service never becomes idle": {"idle_deadline_s": 1},
+        "request to open the service is refused": {"open_deadline_s": 30},
+        "request to open the service is not answered": {"open_deadline_s": 3},
     }
     return given.get(fault, {})
 
@@ -76,6 +82,9 @@ def inject(fault: str, run: GuardedRun) -> None:
     wishes: dict[str, dict[str, Any]] = {
         "service refuses to close": {"refuse_close": True},
         "service never becomes idle": {"requests": 1},
+        "command to open the service fails": {"refuse_open": True},
+        "request to open the service is refused": {"refuse_open": True},
+        "request to open the service is not answered": {"hold_open": True},
     }
     run.let_go(**wishes.get(fault, {}))
 
@@ -99,8 +108,19 @@ def _detach(run: GuardedRun) -> None:
         _within(DETACHES)(run)
 
 
+def _on_a_small_disk(folder: Path) -> dict[str, Any]:
+    """Put the lab, and the temporary files of the run, on a disk that can be filled."""
+    disk = SmallDisk.mount(folder / "lab", 8 << 10)
+    temporary = disk.folder / "tmp"
+    temporary.mkdir()
+    return {"disk": disk, "sizes": MANY, "variables": {"TMPDIR": str(temporary)}}
+
+
 def _fill_the_disk(run: GuardedRun) -> None:
-    """Let the system refuse every byte that a guard writes to a file from now on."""
+    """Fill it; where there is none of its own, let the system refuse every byte that a guard writes to a file from now on."""
+    if run.disk is not None:
+        run.disk.fill()
+        return
     for pid in (run.watchdog, run.controller):
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
 
@@ -122,7 +142,7 @@ def _step(seconds: int) -> Callable[[GuardedRun], None]:
 def _run_a_second(run: GuardedRun) -> None:
     os.kill(run.controller, signal.SIGSTOP)  # cleaning lasts for two seconds, and a second run may take longer to begin
     second = run.begin()
-    _, said = second.communicate(timeout=60)
+    _, said = second.communicate(timeout=PATIENCE_S)
     os.kill(run.controller, signal.SIGCONT)
     assert 2 == second.returncode, said
     run.said_by_others = said
@@ -161,11 +181,14 @@ INJECTED: dict[str, Callable[[GuardedRun], None]] = {
     "timed process hangs": _within(HANGS),
     "timed process forks twice and detaches": _detach,
     "timed process fills memory": _within(FILLS),
-    "full disk": _fill_the_disk,
+    FULL_DISK: _fill_the_disk,
     "service dies": lambda run: run.service.kill(),
     "service is started anew": _start_anew,
     "service refuses to close": _nothing,
     "service never becomes idle": _nothing,
+    "command to open the service fails": _nothing,
+    "request to open the service is refused": _nothing,
+    "request to open the service is not answered": _nothing,
     "clock is set back a day": _step(-DAY_S),
     "clock is set forward a day": _step(DAY_S),
     "second controller": _run_a_second,

@@ -1,7 +1,7 @@
 """A small HTTP service on loopback that tests close, watch and break: ``python live_service.py FOLDER``.
 
 It writes its port and process id under FOLDER and obeys ``FOLDER/control.json``: ``refuse_close`` answers 503, ``hang`` does not
-answer, ``hold_open`` does not open yet, ``ignore`` says yes and does nothing, ``requests`` are under way at least. GET /work
+answer, ``refuse_open`` answers 500, ``hold_open`` does not open yet, ``ignore`` says yes and does nothing, ``requests`` are under way at least. GET /work
 holds a connection open until ``FOLDER/release`` exists.
 """
 
@@ -40,6 +40,9 @@ class Handler(BaseHTTPRequestHandler):
             return
         while self.path == "/open" and control().get("hold_open"):
             time.sleep(0.02)
+        if self.path == "/open" and control().get("refuse_open"):
+            self.answer(500, {})
+            return
         if not control().get("ignore"):
             self.server.closed = self.path == "/close"
         self.answer(200, {})

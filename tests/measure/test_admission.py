@@ -176,6 +176,18 @@ def test_a_service_that_died_stays_closed(service: LiveService, window: Window) 
     assert "run `reportgen recover --reopen inference`" in reopened(window).sentence
 
 
+def test_what_becomes_of_a_service_after_it_was_found_unchanged_was_not_measured_beside(
+    service: LiveService, window: Window
+) -> None:
+    """It refuses to open, then dies: the second try finds another service, and the measurement is as good as before."""
+    closed(service, window)
+    service.control(refuse_open=True)
+    assert "answered with status 500" in reopened(window).closed_because
+    service.kill()
+    found = reopened(window)
+    assert ("", True, False) == (found.changed, found.needs_word, "changed" in window.events)
+
+
 def test_a_service_that_was_started_anew_stays_closed_until_its_operator_vouches(
     service: LiveService, window: Window
 ) -> None:

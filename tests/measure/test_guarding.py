@@ -5,24 +5,29 @@ from __future__ import annotations
 import errno
 import os
 import re
+import subprocess
 from collections.abc import Callable, Iterator
+from functools import partialmethod
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from reportgen.archive.load import load_attempt, scan_attempts
-from reportgen.errors import FindingError, InputError, RecordError
+from reportgen.errors import FindingError, InputError, RecordError, WorkerError
+from reportgen.measure import guarding
 from reportgen.measure.admission import close
 from reportgen.measure.backends import contexts
 from reportgen.measure.guard_files import guard_file, guard_files, state_file
 from reportgen.measure.guarding import Guard, new_record
 from reportgen.measure.marks import mark_as, own_mark
-from reportgen.measure.ownership import marked_processes
+from reportgen.measure.ownership import Ownership
 from reportgen.measure.recovery import recover
 from reportgen.model.record import Status
 from tests.measure.lab import RIGHT, Lab
+from tests.measure.marked import marked_processes
 from tests.measure.serving import LiveService, Window
+from tests.measure.test_faults import fault, when_worker_runs
 
 
 @pytest.fixture
@@ -225,6 +230,63 @@ def test_a_worker_that_will_not_end_is_ended_before_the_service_is_reopened(
     assert (False, True) == (service.status()["closed"], nothing_is_written_down(lab))
     events = [event.event for event in attempt.events]
     assert events.index("service cleaning") < events.index("service reopened") < events.index("sealed")
+
+
+class Driver:
+    """A driver's list of contexts: some that stay, some that are gone after as many questions as they are given."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *staying: int) -> None:
+        self.left, self.staying, self.asked = dict[int, int](), list(staying), 0
+        monkeypatch.setattr(guarding, "contexts_on", lambda *_: self.listed())
+        monkeypatch.setattr(Ownership, "end_all", partialmethod(Ownership.end_all, grace_s=0.1, vanish_s=0.3))
+
+    def listed(self) -> list[int]:
+        """Answer."""
+        self.asked += 1
+        self.left = {pid: questions - 1 for pid, questions in self.left.items() if questions}
+        return [*self.left, *self.staying]
+
+
+def test_what_a_timed_process_left_is_gone_from_the_device_too_before_the_next_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A real process that detached, in a list of contexts in which others stand that stay."""
+    driver, guard = Driver(monkeypatch, os.getpid(), 4194303), Guard.alone(tmp_path, "doubling")
+    mark = {**os.environ, "REPORTGEN_ATTEMPT": guard.token}
+    with subprocess.Popen(["sleep", "60"], env=mark, start_new_session=True) as stray:
+        driver.left = {stray.pid: 3}
+        assert [stray.pid] == [one.pid for one in guard.sweep()]
+    assert {} == driver.left
+
+
+def test_a_timed_process_that_has_ended_is_waited_for_on_the_device_and_one_that_goes_on_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No process is found; the driver's list tells. Where it does not get shorter, nothing more is timed."""
+    driver, guard = Driver(monkeypatch), Guard.alone(tmp_path, "doubling")
+    ended = 4194301
+    driver.left = {ended: 3}
+    assert ([], {}) == (guard.sweep(ended=[ended]), driver.left)
+    driver.staying = [ended]
+    asked = driver.asked
+    assert ([], asked + 1) == (guard.sweep(staying=[ended], ended=[ended]), driver.asked)
+    with pytest.raises(WorkerError, match=f"a context of process {ended} on the device outlives SIGKILL"):
+        guard.sweep(ended=[ended])
+
+
+def test_a_context_that_stays_ends_the_attempt_which_is_completed_once_it_is_gone(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was measured before is in the journal; the next process would have shared the device."""
+    driver = Driver(monkeypatch)
+    lab.write(backend="fake", repetitions=1, more=fault("slow", repetition=1, seconds=0.3))
+    outcome = lab.run(at_phase=when_worker_runs(lambda worker: driver.staying.append(worker.pid)))
+    assert (Status.ABORTED, True, 1) == (outcome.status, outcome.left_open, outcome.exit_status)
+    assert f"a context of process {driver.staying[0]} on the device" in outcome.reason
+    assert outcome.path is not None
+    assert [0] == [one.repetition for one in load_attempt(outcome.path).repetitions]
+    driver.staying.clear()
+    assert Status.SCORED == lab.run(resume=outcome.path.name.removesuffix(".partial")).status
 
 
 def test_a_service_that_changed_makes_the_attempt_invalid_with_the_difference(lab: Lab, service: LiveService) -> None:

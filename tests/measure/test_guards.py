@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
+import termios
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,7 +20,7 @@ from tests.measure.guarded import ROOT, GuardedRun
 from tests.measure.lab import Lab
 from tests.measure.serving import LiveService
 
-Hold = Callable[[str], GuardedRun]
+Hold = Callable[..., GuardedRun]
 
 
 @pytest.fixture
@@ -29,8 +32,8 @@ def held(lab: Lab, tmp_path: Path) -> Iterator[Hold]:
     service.start()
     runs: list[GuardedRun] = []
 
-    def hold(phase: str) -> GuardedRun:
-        runs.append(GuardedRun(lab, service, phase))
+    def hold(phase: str, prepare: Callable[[], None] | None = None) -> GuardedRun:
+        runs.append(GuardedRun(lab, service, phase, prepare=prepare))
         runs[-1].start()
         return runs[-1]
 
@@ -40,9 +43,17 @@ def held(lab: Lab, tmp_path: Path) -> Iterator[Hold]:
     service.end()
 
 
+def ignore_a_closed_terminal() -> None:
+    """Do what ``nohup`` does."""
+    os.setsid()
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
 def test_a_run_beside_a_service_leaves_it_open_and_tells_each_step(held: Hold) -> None:
-    """The events are in order; nothing stays written down."""
-    run = held("reopening")
+    """The events are in order; nothing stays written down. Begun as by ``nohup``, it goes on without its terminal, whoever says that it is gone."""
+    run = held("reopening", ignore_a_closed_terminal)
+    for pid in (run.watchdog, run.controller):
+        os.kill(pid, signal.SIGHUP)
     run.let_go()
     assert 0 == run.finish(), run.said
     (attempt,) = run.attempts()
@@ -61,6 +72,23 @@ def test_a_command_of_the_watchdog_has_no_signal_blocked(held: Hold) -> None:
     run.let_go()
     assert 1 == run.finish()
     assert ["0" * 16, "/close", "/open"] == [run.mask_of_the_open_command(), *run.service.status()["calls"]]
+
+
+def test_a_terminal_that_is_closed_interrupts_the_run(held: Hold) -> None:
+    """It tells the leader of its session alone, which is the watchdog: the service is open again, the attempt can be resumed."""
+    terminal, inside = pty.openpty()
+
+    def sit_at_it() -> None:
+        os.setsid()
+        fcntl.ioctl(inside, termios.TIOCSCTTY, 0)
+
+    run = held("measuring", sit_at_it)
+    os.close(inside)
+    os.close(terminal)
+    assert 130 == run.finish(), run.said
+    (attempt,) = run.attempts()
+    assert (Status.ABORTED, "interrupted") == (attempt.status, attempt.events[-1].event)
+    assert ([], [], False) == (run.owned(), run.written_down(), run.service.status()["closed"])
 
 
 def test_recover_leaves_a_run_that_goes_on_alone_and_a_signal_to_its_watchdog_ends_it(held: Hold) -> None:

@@ -13,7 +13,8 @@ import pytest
 from msgspec.structs import replace
 
 from reportgen.measure.marks import mark_of, read_stat
-from reportgen.measure.ownership import Owned, Ownership, environment_mark, marked_processes
+from reportgen.measure.ownership import Owned, Ownership, environment_mark
+from tests.measure.marked import marked_processes
 from tests.measure.serving import wait_until
 
 MARK = "20260101T000000Z-test-000000"
@@ -169,7 +170,7 @@ def test_a_context_left_on_the_device_is_left_of_the_run(started: list[subproces
     )
     left = ownership.end_all(grace_s=0.1, vanish_s=1)
     assert [(pid, "device"), (unseen, "device")] == [(one.pid, one.by) for one in left]
-    assert "process 4194303 (device)" == str(left[1])
+    assert "a context of process 4194303 on the device" == str(left[1])
 
 
 def test_a_driver_that_does_not_tell_leaves_nothing_to_say(started: list[subprocess.Popen[bytes]]) -> None:

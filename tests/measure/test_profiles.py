@@ -88,14 +88,14 @@ def dies(fixture):
 """
 
 
-def install(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch, body: str = COUNTS, share: float = 1.0, kernel: str = ""
+def install(  # noqa: PLR0913, PLR0917 - each is one thing that the stand-in does
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, body: str = COUNTS, share: float = 1.0, kernel: str = "", passes: int = 1
 ) -> Path:
     """Put a stand-in on PATH."""
     folder = lab.root.parent / "tools"
     folder.mkdir(exist_ok=True)
     program = folder / "ncu"
-    text = STAND_IN.format(python=sys.executable, body=body, share=share, passes=2, kernel=kernel)
+    text = STAND_IN.format(python=sys.executable, body=body, share=share, passes=passes, kernel=kernel)
     program.write_text(text)
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
@@ -104,7 +104,7 @@ def install(
 
 def write(lab: Lab, **changes: Any) -> None:
     """Write an experiment of two fixtures, of which one is called rotating."""
-    settings: dict[str, Any] = {"backend": "fake", "program": ROTATING, "sizes": SIZES, "repetitions": 6}
+    settings: dict[str, Any] = {"backend": "fake", "program": ROTATING, "sizes": SIZES, "repetitions": 2}
     lab.write(**(settings | changes))
     toml = lab.folder / "experiment.toml"
     toml.write_text(toml.read_text().replace("seed = 7", 'seed = 7\nslicing = ["cache"]'))
@@ -123,12 +123,34 @@ def profiled(lab: Lab, **options: Any) -> tuple[RunOutcome, Attempt]:
     return outcome, lab.load(outcome)
 
 
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """Lab with a record, and a page that speaks of what a profile counted."""
+    locks = tmp_path_factory.mktemp("locks")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(locks))
+        patch.setattr(tempfile, "tempdir", str(locks))
+        lab = Lab(tmp_path_factory.mktemp("lab") / "lab")
+        write(lab)
+        (lab.root / "site").mkdir()
+        (lab.root / "site/index.md").write_text(PAGE)
+        assert Status.SCORED == lab.run().status
+        yield lab
+
+
+@pytest.fixture(scope="module")
+def counted_of(measured: Lab) -> tuple[RunOutcome, Attempt]:
+    """Profile of that lab, in two passes."""
+    with pytest.MonkeyPatch.context() as patch:
+        install(measured, patch, passes=2)
+        return profiled(measured)
+
+
 def test_a_profile_counts_every_launch_after_the_lead_in_and_is_never_scored(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
+    counted_of: tuple[RunOutcome, Attempt],
 ) -> None:
     """Each row belongs to a cell; the arms were checked; two passes were one attempt; nothing was timed."""
-    install(lab, monkeypatch)
-    outcome, attempt = profiled(lab)
+    outcome, attempt = counted_of
     reason = "a profile attempt is never scored"
     assert (Status.COMPLETE, reason, 0) == (outcome.status, outcome.reason, outcome.exit_status)
     assert (Kind.PROFILE, 0) == (attempt.manifest.kind, len(attempt.batches))
@@ -249,25 +271,11 @@ holds = "counter('idea', 'footprint_share', where={'cache': 'rotating'}) > 90"
 """
 
 
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """Lab with a record; whoever asks adds a profile."""
-    locks = tmp_path_factory.mktemp("locks")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TMPDIR", str(locks))
-        patch.setattr(tempfile, "tempdir", str(locks))
-        lab = Lab(tmp_path_factory.mktemp("lab") / "lab")
-        write(lab)
-        (lab.root / "site").mkdir()
-        (lab.root / "site/index.md").write_text(PAGE)
-        assert Status.SCORED == lab.run().status
-        yield lab
-
-
-def test_pages_show_the_counters_and_hold_claims_to_them(measured: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_show_the_counters_and_hold_claims_to_them(
+    measured: Lab, counted_of: tuple[RunOutcome, Attempt], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Page, record and attempt; the table is a file, too. A later profile that contradicts the name of a fixture fails both sentences."""
-    install(measured, monkeypatch)
-    _, attempt = profiled(measured)
+    _, attempt = counted_of
     out = measured.root / "public"
     report = build(measured.project, out, strict=True)
     assert ([], []) == ([str(one) for one in report.problems], [str(one) for one in report.warnings])

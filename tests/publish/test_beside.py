@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from reportgen.archive.notes import exclude
+from reportgen.archive.notes import add_erratum, exclude
 from reportgen.model.record import Event
 from reportgen.publish.attempt_tables import events, resumed
 from reportgen.publish.build import build
@@ -38,15 +38,19 @@ class Texts(HTMLParser):
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """Build a lab without a first page: one report, a record, a replication that differs and an excluded attempt."""
+    """Build a lab without a first page: one report, a record that left a repetition out, a replication that differs, two excluded attempts."""
     project = make_lab(tmp_path_factory.mktemp("lab"), {"report.md": REPORT}, measured=False)
     plan = make_plan(make_experiment())
-    sealed_attempt(project.runs, plan=plan, noise=0.0)
+    first = sealed_attempt(project.runs, plan=plan, noise=0.0, repetitions=13, left_out={4: "throttled"})
+    add_erratum(first.path, "the title names the wrong <shape>")
     later = {"started": STARTED + timedelta(hours=1)}
     sealed_attempt(project.runs, plan=plan, noise=0.0, ratios=RATIOS | {"candidate": 0.90}, header=later)
     last = {"started": STARTED + timedelta(hours=2)}
     noisy = sealed_attempt(project.runs, plan=plan, noise=0.0, ratios=RATIOS | {"candidate": 0.80}, header=last)
     exclude(noisy.path, "too noisy")
+    idle = {"started": STARTED + timedelta(hours=3)}
+    slow = sealed_attempt(project.runs, plan=plan, noise=0.0, ratios=RATIOS | {"candidate": 1.2}, header=idle)
+    exclude(slow.path, "the fan was unplugged.")
     report = build(project, project.root / "public", strict=True)
     assert ((), ()) == (report.problems, report.warnings)
     return Built(project, project.root / "public")
@@ -105,17 +109,33 @@ def test_replications_stand_beside_the_record_each_for_itself(lab: Built) -> Non
     assert "attempts/20260301T130000Z" in row
 
 
+@pytest.mark.parametrize("page", ["report/", "record"])
+def test_a_report_and_its_record_say_what_was_excluded_and_the_verdicts_with_and_without(lab: Built, page: str) -> None:
+    """A repetition left out, two attempts that a note excludes, an erratum; each leads to where the figures stand."""
+    (record,) = lab.out.glob("records/sample/*/index.html")
+    html = lab.page(page) if page == "report/" else record.read_text("utf-8")
+    text = Texts(html).text
+    assert "1 repetition left out; with what was left out: 6 verdicts, each the same. with and without" in text
+    assert "is excluded (too noisy); by itself: 6 verdicts, each the same. what it says" in text
+    assert "is excluded (the fan was unplugged); by itself: another verdict in 4 of 6: candidate against " in text
+    assert "slower instead of faster" in text
+    assert "Erratum of" in text
+    assert "the title names the wrong <shape>" in text
+    for fragment in (f"records/sample/{record.parent.name}/#left-out", "T140000Z", "T150000Z", "/#notes"):
+        assert fragment in html, fragment
+
+
 def test_files_of_attempts_beside_the_records_are_published_and_verified(lab: Built) -> None:
     """The index lists them apart, each page links them, and a changed byte is found."""
     index = json.loads((lab.out / "data" / "index.json").read_text("utf-8"))
     assert ["sample"] == [record["experiment"] for record in index["records"]]
-    assert ["scored", "excluded"] == [one["status"] for one in index["other_attempts"]]
+    assert ["scored", "excluded", "excluded"] == [one["status"] for one in index["other_attempts"]]
     paths = [file["path"] for one in index["other_attempts"] for file in one["files"]]
     assert {"batches.parquet", "SHA256SUMS", "manifest.json"} <= {Path(path).name for path in paths}
     assert all((lab.out / path).is_file() for path in paths)
     assert f"/{paths[0]}" in page_of(lab, 1)
     found = verify_path(lab.out)
-    assert ((), 4) == (found.findings, len(found.checked))
+    assert ((), 5) == (found.findings, len(found.checked))
     spoilt = lab.out / next(path for path in paths if path.endswith("checks.parquet"))
     whole = spoilt.read_bytes()
     spoilt.write_bytes(whole + b"x")
