@@ -245,11 +245,19 @@ class _Maker:
 
 
 def _reports(sources: list[SourcePage], library: Library) -> dict[str, SourcePage]:
-    """Find the report that speaks of each record, by the record's pinned name; a page comes before those in its folder."""
+    """Find the report that speaks of each record, by the record's pinned name.
+
+    A page that names the record first comes before one that only sets it beside its own; a page before those in its folder.
+    """
+    named = [
+        (place, page.front.address, name, page)
+        for page in sources
+        if page.front.kind in REPORTS
+        for place, name in enumerate(page.front.records)
+    ]
     found: dict[str, SourcePage] = {}
-    for page in sorted(sources, key=lambda one: one.front.address):
-        for name in page.front.records if page.front.kind in REPORTS else ():
-            for record in library.records:
-                if name == record.name or (name == record.experiment and record.current):
-                    found.setdefault(record.name, page)
+    for _, _, name, page in sorted(named, key=lambda one: one[:2]):
+        for record in library.records:
+            if name == record.name or (name == record.experiment and record.current):
+                found.setdefault(record.name, page)
     return found

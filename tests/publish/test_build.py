@@ -19,7 +19,7 @@ from reportgen.project import open_project
 from reportgen.publish.build import build
 from reportgen.publish.check import check
 from tests.publish.conftest import Built
-from tests.publish.site_lab import HOME, PRETEND, make_lab
+from tests.publish.site_lab import HOME, PRETEND, REPORT, make_lab
 
 BUILD = """
 import os, sys
@@ -185,6 +185,17 @@ def test_a_simulated_record_says_so_wherever_it_appears_and_is_no_study(built: B
     assert all("made up by a program to test the tools" in pages[name] for name in showing)
     assert "Simulated" not in pages["report"]
     assert "pretend" not in pages["."]
+
+
+def test_a_study_is_led_to_the_page_that_is_about_it(tmp_path: Path) -> None:
+    """Not to one of an earlier address that only sets its record beside another."""
+    plain = REPORT.partition("{{ answer")[0]
+    beside = plain.replace('"report/"', '"a/"').replace('["sample"]', f"['{PRETEND}', 'sample']")
+    project = make_lab(tmp_path / "lab", {"index.md": HOME, "report.md": plain, "beside.md": beside})
+    build(project, tmp_path / "out", strict=False)
+    home = (tmp_path / "out" / "index.html").read_text("utf-8")
+    studies = home[home.index('class="studies"') :]
+    assert (True, False) == ('href="./report/"' in studies, 'href="./a/"' in studies)
 
 
 def test_every_attempt_is_in_the_ledger_and_has_a_page(built: Built) -> None:
