@@ -32,7 +32,7 @@ UNCLEAR = {
     Reason.ARM_FAILED_CHECK: "It failed a correctness check, so its times say nothing.",
 }
 NO_VERDICT = "There is no verdict against the kernel in use."
-_MOST_LINES = 8  # beyond that a list by arm says the same thing again and again
+_MOST_LINES = 4  # beyond that a list by arm says the same thing again and again
 
 
 def lead(record: RecordView) -> Saying:
