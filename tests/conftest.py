@@ -1,0 +1,13 @@
+"""What every test finds: signals as a terminal gives them."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def heard_interrupts() -> None:
+    """Hear Ctrl-C, and let programs that tests start hear it: a shell that runs all this in the background ignores it for its descendants."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
