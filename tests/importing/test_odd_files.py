@@ -31,6 +31,17 @@ HEAD = b"arm,fixture,repetition,time_ns\n"
         (b"x" * 3001, "is no"),
         (b"\xef\xbb\xbf", "is empty"),
     ],
+    ids=[
+        "more behind",
+        "cut off",
+        "expands",
+        "gzip in gzip",
+        "a NUL",
+        "all NUL",
+        "UTF-16",
+        "one long word",
+        "a mark alone",
+    ],
 )
 def test_bytes_that_are_no_result_are_refused(monkeypatch: pytest.MonkeyPatch, data: bytes, said: str) -> None:
     """With the line, where there are lines; the longest cell is made short here, to be quick."""
