@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from reportgen.model.result import Promotion, PromotionResult, Reason, Verdict
+from markupsafe import Markup
+
+from reportgen.model.result import NoiseResult, Promotion, PromotionResult, Reason, Verdict
 from reportgen.publish import lookup, wording
 from reportgen.publish.context import Phrase, Saying, SliceAnswer
+from reportgen.publish.linked import linked
 from reportgen.publish.view import RecordView
 
 REWRITE = (
@@ -114,23 +117,30 @@ def _nothing_adopted(record: RecordView) -> str:
     return UNDECIDED if any(one.verdict in undecided for one in judged) else NOTHING
 
 
-def slices(record: RecordView) -> tuple[SliceAnswer, ...]:
-    """Say slice by slice what to do with each candidate, and why; the noise floor stands at the slice's name."""
+def slices(record: RecordView, page: str = "") -> tuple[SliceAnswer, ...]:
+    """Say slice by slice what to do with each candidate, and why; the noise floor stands at the slice's name and leads to the record's ``page``."""
     if not record.result.promotions and record.result.null_study is not None:
         return ()
-    return tuple(_slice(record, piece.name) for piece in lookup.slices(record))
+    return tuple(_slice(record, piece.name, page) for piece in lookup.slices(record))
 
 
-def _slice(record: RecordView, piece: str) -> SliceAnswer:
+def _slice(record: RecordView, piece: str, page: str) -> SliceAnswer:
     line = lookup.noise_of(record, piece)
     promotions = [one for one in record.result.promotions if one.slice == piece]
     why = {one.arm: _why(record, one) for one in promotions}
     said = _gathered(why) if len(why) > _MOST_LINES else tuple(_saying([arm], found) for arm, found in why.items())
     return SliceAnswer(
         title=wording.slice_name(piece),
-        floor="no noise floor known" if line is None else f"noise floor {wording.share(line.floor)}",
+        floor=_floor_said(record, line, page),
         lines=said or (_plain("No candidate was judged."),),
     )
+
+
+def _floor_said(record: RecordView, line: NoiseResult | None, page: str) -> Markup:
+    if line is None or line.floor is None:
+        return Markup("no noise floor known")
+    place = f"{page}#{lookup.floor_anchor(record, line)}"
+    return Markup("noise floor {}").format(linked(wording.share(line.floor), line.floor, place))
 
 
 def _gathered(why: Mapping[str, tuple[Phrase, ...]]) -> tuple[Saying, ...]:

@@ -14,18 +14,20 @@ from reportgen.publish import (
     derivations,
     imported_tables,
     lookup,
+    record_facts,
     record_files,
     snippets,
     tables,
     wording,
 )
-from reportgen.publish.attempt_tables import status_cell
+from reportgen.publish.attempt_tables import COUNTS, count_cell, status_cell
+from reportgen.publish.check_tables import checks_table
 from reportgen.publish.context import AttemptPage, Cell, Column, Fact, FactGroup, Frame, Link, Row, Table
 from reportgen.publish.frames import LEDGER, Subject
 from reportgen.publish.imported_words import IMPORTED, IMPORTED_ROWS
 from reportgen.publish.library import Library, root_of
 from reportgen.publish.list_context import CatalogueEntry, CataloguePage, LedgerPage
-from reportgen.publish.tables import checks_table, figure, word
+from reportgen.publish.tables import word
 from reportgen.publish.view import SIMULATED, AttemptView, RecordView
 
 BESIDE = (
@@ -70,7 +72,7 @@ def build(attempt: AttemptView, frame: Frame, record: RecordView | None, library
         resumed=attempt_tables.resumed(attempt),
         record=leads,
         facts=(
-            FactGroup("What happened", _facts(attempt)),
+            FactGroup("What happened", (*_facts(attempt), *record_facts.smallest_effect(alone))),
             *(
                 group
                 for group in attempt_tables.groups(attempt.manifest)
@@ -82,7 +84,7 @@ def build(attempt: AttemptView, frame: Frame, record: RecordView | None, library
         alone=() if alone is None else _alone(alone),
         imported=imported_tables.tables_of(attempt),
         imported_words=imported_tables.sentences(attempt),
-        checks=checks_table(attempt.checks),
+        checks=checks_table([("", line) for line in attempt.checks]),
         telemetry=attempt_tables.readings(attempt),
         notes=attempt_tables.notes(attempt),
         events=attempt_tables.events(attempt),
@@ -113,6 +115,7 @@ def _facts(attempt: AttemptView) -> tuple[Fact, ...]:
     if manifest.imported is not None:
         return imported_tables.facts(attempt)
     others = "".join(f"; {name} {wording.count(number)}" for name, number in sorted(counts.series.items()))
+    checked = f"{wording.count(counts.checks)}, of which {wording.count(counts.failed_checks)} failed"
     done = f"{wording.count(counts.repetitions)} of {wording.count(manifest.repetitions_planned)} planned{others}"
     return (
         Fact("experiment", manifest.experiment, code=True),
@@ -122,10 +125,15 @@ def _facts(attempt: AttemptView) -> tuple[Fact, ...]:
         Fact("binaries", manifest.binaries_digest, code=True),
         Fact("began", wording.moment(manifest.started_at)),
         Fact("ended", wording.moment(manifest.ended_at)),
-        Fact("repetitions", done),
-        Fact("scored batches", wording.count(counts.batches)),
-        Fact("warm-up batches", wording.count(counts.warmup_batches)),
-        Fact("checks", f"{wording.count(counts.checks)}, of which {wording.count(counts.failed_checks)} failed"),
+        Fact("repetitions", done, value=str(counts.repetitions), anchor="count-repetitions"),
+        Fact("scored batches", wording.count(counts.batches), value=str(counts.batches), anchor="count-batches"),
+        Fact(
+            "warm-up batches",
+            wording.count(counts.warmup_batches),
+            value=str(counts.warmup_batches),
+            anchor="count-warmup_batches",
+        ),
+        Fact("checks", checked, value=str(counts.checks), anchor="count-checks"),
         Fact("arms that failed a check", wording.names(manifest.failed_arms) or "none"),
         *(Fact("refused", sentence) for sentence in refusal_sentences(manifest.refused)),
         Fact("sealed", "yes" if attempt.sealed else "no: the folder is still open"),
@@ -171,7 +179,7 @@ def _ledger_table(experiment: str, attempts: Sequence[AttemptView]) -> Table:
 
 
 def _ledger_row(attempt: AttemptView) -> Row:
-    manifest, counts = attempt.manifest, attempt.manifest.counts
+    manifest = attempt.manifest
     marks = {SIMULATED: "SIMULATED", "imported": "IMPORTED"}
     return Row(
         Cell(manifest.id, code=True, href=root_of(LEDGER) + attempt.address, note=attempt.reason),
@@ -180,9 +188,7 @@ def _ledger_row(attempt: AttemptView) -> Row:
             word(wording.kind(manifest)),
             word(manifest.device.model, note=marks.get(manifest.device.kind, ""), tone="device"),
             word(wording.moment(manifest.started_at), tone="when"),
-            figure(wording.count(counts.repetitions), counts.repetitions),
-            figure(wording.count(counts.batches), counts.batches),
-            figure(wording.count(counts.checks), counts.checks),
+            *(count_cell(attempt, what, root_of(LEDGER)) for what in COUNTS),
         ),
     )
 

@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 from reportgen.model.protocol import Mode
 from reportgen.model.record import Manifest, Status
-from reportgen.publish import wording
+from reportgen.publish import lookup, wording
 from reportgen.publish.context import Cell, Column, Fact, FactGroup, Row, Table
 from reportgen.publish.library import root_of
-from reportgen.publish.tables import NOTHING, code, figure, word
+from reportgen.publish.tables import NOTHING, both, code, figure, word
 from reportgen.publish.view import AttemptView, ReadingLine
 
 LONG_NUMBER = 10_000
@@ -81,11 +81,12 @@ def readings(attempt: AttemptView) -> Table:
     )
     throttled = wording.names(attempt.throttled)
     return Table(
+        anchor=f"readings-{lookup.slug(attempt.manifest.id)}",
         caption=f"Readings of {attempt.manifest.device.model}",
         stub="Repetition",
         columns=tuple(Column(f"{kind}, {unit}" if unit else kind, figure=True) for kind, unit in kinds),
         rows=rows,
-        note=f"Median over the fixture blocks, with the range. Throttling: {throttled or 'none seen'}.",
+        note=f"Median over the fixture blocks, with the range; in batches.parquet every row carries its block's. Throttling: {throttled or 'none seen'}.",
     )
 
 
@@ -94,9 +95,10 @@ def _reading(line: ReadingLine | None) -> Cell:
         return NOTHING
     decimals = 0 if line.most >= 1000 else 1  # noqa: PLR2004 - four digits are enough to read
     low, high = (wording.number(value, decimals=decimals) for value in (line.least, line.most))
-    return figure(
-        wording.number(line.median, decimals=decimals), line.median, note="" if low == high else f"{low} to {high}"
-    )
+    said = wording.number(line.median, decimals=decimals)
+    if low == high:
+        return figure(said, line.median)
+    return figure(said, line.median, note=f"{low} to {high}", below=both(line.least, line.most))
 
 
 def modes(attempt: AttemptView) -> Table:
@@ -113,11 +115,12 @@ def modes(attempt: AttemptView) -> Table:
     )
     names = ("repetitions that count", "left out", "scored rows", "warm-up rows")
     return Table(
+        anchor="counts-by-mode",
         caption="Measured by mode",
         stub="Way of measuring",
         columns=tuple(Column(name, figure=True) for name in names),
         rows=rows if len(rows) > 1 else (),
-        note=attempt.modes_said,
+        note=f"{attempt.modes_said} In manifest.json: counts." if attempt.modes_said else "In manifest.json: counts.",
     )
 
 
@@ -142,7 +145,8 @@ def files(attempt: AttemptView) -> Table:
         for file in attempt.files
     )
     columns = (Column("bytes", figure=True), Column("SHA-256"))
-    return Table(caption="Files", stub="File", columns=columns, rows=rows)
+    note = "As they lie in the archive; SHA256SUMS lists them too."
+    return Table(caption="Files", stub="File", columns=columns, rows=rows, note=note, anchor="archived-files")
 
 
 def events(attempt: AttemptView) -> Table:
@@ -152,6 +156,15 @@ def events(attempt: AttemptView) -> Table:
         for event in attempt.events
     )
     return Table(caption="Events", stub="When", columns=(Column("event"), Column("facts")), rows=rows)
+
+
+COUNTS = ("repetitions", "batches", "checks")
+
+
+def count_cell(attempt: AttemptView, what: str, root: str) -> Cell:
+    """Say how many repetitions, batches or checks an attempt has; the figure leads to its page."""
+    value: int = getattr(attempt.manifest.counts, what)
+    return figure(wording.count(value), value, href=f"{root}{attempt.address}#count-{what}")
 
 
 def _facts_said(facts: Mapping[str, Any]) -> list[str]:

@@ -30,6 +30,7 @@ from reportgen.publish import (
     study_tables,
     study_values,
     sums,
+    table_kinds,
     tables,
     wording,
 )
@@ -59,6 +60,7 @@ class Bindings(PlanBindings, ImportedBindings):
         self._theme = theme
         self.problems: list[Problem] = []
         self._sums = sums.Sums()
+        self._marks = 0
         self._claims = Claims(page, library, self._plain())
         self.used.update(self._claims.used)
 
@@ -179,7 +181,7 @@ class Bindings(PlanBindings, ImportedBindings):
     def answer(self, experiment: str | None = None) -> Markup:
         """Say what came of every candidate, slice by slice."""
         record = self._record(experiment)
-        return self._theme.part("answer", answers.lead(record), answers.slices(record))
+        return self._theme.part("answer", answers.lead(record), answers.slices(record, self._root + record.address))
 
     def count(self, what: str, experiment: str | None = None) -> Markup:
         """Say a count of the record."""
@@ -205,8 +207,7 @@ class Bindings(PlanBindings, ImportedBindings):
         line = lookup.noise_of(record, piece.name)
         if line is None or line.floor is None:
             raise InputError(f"no null arm of {record.name} is valid in {piece.name}")
-        decides = lookup.noise_anchor(lookup.farthest_null(record, piece.name) or line)
-        return self._figure(record, decides, line.floor, wording.share(line.floor))
+        return self._figure(record, lookup.floor_anchor(record, line), line.floor, wording.share(line.floor))
 
     def margin(self, where: Where | None = None, experiment: str | None = None) -> Markup:
         """Say the margin of a slice: the larger of smallest effect of interest and noise floor."""
@@ -215,9 +216,7 @@ class Bindings(PlanBindings, ImportedBindings):
         if line is None or line.floor is None:
             raise InputError(f"no null arm of {record.name} is valid in {piece.name}")
         value = max(record.result.smallest_effect, line.floor)
-        anchor = lookup.noise_anchor(lookup.farthest_null(record, piece.name) or line)
-        if value > line.floor:
-            anchor = "fact-smallest_effect"
+        anchor = lookup.SMALLEST_EFFECT if value > line.floor else lookup.floor_anchor(record, line)
         return self._figure(record, anchor, value, wording.share(value))
 
     def gate(  # noqa: PLR0913 - each a keyword that a page may say
@@ -281,7 +280,7 @@ class Bindings(PlanBindings, ImportedBindings):
         if kind in gate_tables.KINDS:
             built = gate_tables.build(kind, record, slices, page=self._root + record.address, **named)
             return Markup("\n").join(self._theme.table(table) for table in built)
-        built = tables.build(kind, record, slices, self._root + record.address)
+        built = table_kinds.build(kind, record, slices, self._root + record.address)
         return Markup("\n").join(self._theme.table(table) for table in built)
 
     def _counters(self, record: RecordView, where: Where | None, arms: list[str] | None = None) -> Markup:
@@ -303,11 +302,11 @@ class Bindings(PlanBindings, ImportedBindings):
         if kind == "bandwidth" or ceiling:
             counters.fixtures_where(self._record(ceiling), at or {})
             reached = bandwidth.ceiling_of(self._record(ceiling), at or {}, record.devices)
-        page, pieces = self._root + record.address, self._pieces(record, where)
+        pieces, root = self._pieces(record, where), self._root
         if kind == "bandwidth" and reached:
-            found = [bandwidth.table(record, piece, reached, page) for piece in pieces]
+            found = [bandwidth.table(record, piece, reached, root, self._mark()) for piece in pieces]
         else:
-            found = [peer_tables.table(record, piece, page, reached) for piece in pieces]
+            found = [peer_tables.table(record, piece, root, self._mark(), reached) for piece in pieces]
         return Markup("\n").join(self._theme.table(table) for table in found if table.rows)
 
     def saving(  # noqa: PLR0913 - each a keyword that a page may say
@@ -317,7 +316,8 @@ class Bindings(PlanBindings, ImportedBindings):
         record, found = self._record(experiment), self._gates(gate, arm, None, experiment)
         counters.fixtures_where(record, at)
         saved = gate_values.saved_on(record, found, at)
-        return self._gate_figure(record, gate_values.savings_anchor(saved.gate), saved.gate, saved.figure(figure), unit)
+        anchor = gate_tables.savings_anchor(saved.gate, saved.cell)
+        return self._gate_figure(record, anchor, saved.gate, saved.figure(figure), unit)
 
     def chart(
         self,
@@ -351,7 +351,12 @@ class Bindings(PlanBindings, ImportedBindings):
         ceiling = self._record(named["ceiling"])
         counters.fixtures_where(ceiling, at)
         rest = {name: value for name, value in named.items() if name not in ("ceiling", "at")}
-        return {"ceiling": bandwidth.ceiling_of(ceiling, at, record.devices), **rest}
+        return {**rest, "ceiling": bandwidth.ceiling_of(ceiling, at, record.devices), "mark": self._mark()}
+
+    def _mark(self) -> str:
+        """Name the rows of one more table whose figures are derived on this page."""
+        self._marks += 1
+        return f"w{self._marks}"
 
     def downloads(self, experiment: str | None = None) -> Markup:
         """Show where the complete record can be had."""

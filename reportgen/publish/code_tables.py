@@ -8,10 +8,11 @@ from reportgen.errors import InputError
 from reportgen.model.code import COUNTED, CodeFacts
 from reportgen.publish import lookup, wording
 from reportgen.publish.context import Cell, Column, Row, Table
-from reportgen.publish.tables import NOTHING, code, figure
+from reportgen.publish.tables import NOTHING, code, figure, word
 from reportgen.publish.view import AttemptView, RecordView
 
 FILE = "artifacts/code.json"
+_PARTS = 2  # of an opcode's name: SHFL.IDX
 _HEADS = {
     "entry_bytes": "bytes of code", "spill_load_bytes": "spilled bytes read", "spill_store_bytes": "spilled bytes written",
     "stack_bytes": "stack bytes", "shared_bytes": "static shared bytes",
@@ -87,10 +88,14 @@ def _columns(found: Mapping[str, CodeFacts]) -> tuple[str, ...]:
 
 
 def _table(found: Mapping[str, CodeFacts], names: Sequence[str], columns: Sequence[str], page: str) -> Table:
+    every = not page and any(one.opcodes for one in found.values())
     rows = tuple(
         Row(
             code(name),
-            tuple(_cell(found[name].of(what), f"{page}#{anchor(name)}" if page else "") for what in columns),
+            (
+                *(_cell(found[name].of(what), f"{page}#{anchor(name)}" if page else "") for what in columns),
+                *((word(_opcodes(found[name]), tone="told"),) if every else ()),
+            ),
             anchor="" if page else anchor(name),
         )
         for name in names
@@ -98,11 +103,22 @@ def _table(found: Mapping[str, CodeFacts], names: Sequence[str], columns: Sequen
     return Table(
         caption="Machine code",
         stub="Arm",
-        columns=tuple(Column(_HEADS.get(what, what), figure=True) for what in columns),
+        columns=(
+            *(Column(_HEADS.get(what, what), figure=True) for what in columns),
+            *((Column("opcode by opcode, without further variants"),) if every else ()),
+        ),
         rows=rows,
         note="Static counts in the disassembly of an arm's first kernel, that is, places in its text: how often each is carried out, and what "
         f"then moves through memory, they do not say. An opcode stands for all of its variants; each is counted in {FILE}.",
     )
+
+
+def _opcodes(facts: CodeFacts) -> str:
+    """Count every opcode and each first variant of one, as sentences and tables ask for them."""
+    names = {".".join(name.split(".")[:_PARTS]) for name in facts.opcodes} | {
+        name.split(".")[0] for name in facts.opcodes
+    }
+    return ", ".join(f"{name} {facts.of(name)}" for name in sorted(names))
 
 
 def _cell(value: int | None, href: str) -> Cell:

@@ -53,7 +53,7 @@ class SliceAnswer:
     """What came out in one slice: its name, what is known of its noise, a line an arm."""
 
     title: str
-    floor: str
+    floor: Markup
     lines: tuple[Saying, ...]
 
 
@@ -62,7 +62,7 @@ class Cell:
     """One cell of a table.
 
     ``value`` is the figure at full precision (empty for words), ``href`` leads to its derivation, ``mark`` is a verdict's
-    sign, ``note`` a second line in small type, ``tone`` a class name that never carries meaning alone.
+    sign, ``note`` a second line in small type, ``below`` the full values of figures in it, ``tone`` a class name that never carries meaning alone.
     """
 
     text: str
@@ -72,6 +72,7 @@ class Cell:
     note: str = ""
     tone: str = ""
     code: bool = False
+    below: str = ""
 
 
 @dataclass(frozen=True)
@@ -226,7 +227,7 @@ class Study:
     slices: tuple[SliceAnswer, ...]
     device: str
     date: str
-    batches: str
+    batches: Markup
     record_href: str
 
 
@@ -246,7 +247,7 @@ class RecordLine:
     name: str
     device: str
     date: str
-    batches: str
+    batches: Markup
     zip_href: str
     fixtures_href: str
     modes: str = ""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from markupsafe import Markup
+
 from reportgen.analysis.counters import DRAM
 from reportgen.model.columns import STALLS
 from reportgen.model.counters import CounterLine, Rotation
 from reportgen.publish import counters, wording
 from reportgen.publish.context import Cell, Column, Row, Table
 from reportgen.publish.library import root_of
+from reportgen.publish.linked import linked
 from reportgen.publish.tables import NOTHING, figure
 from reportgen.publish.view import AttemptView, RecordView
 
@@ -20,18 +23,18 @@ _HEADS = (
 )  # fmt: skip
 
 
-def standing(rotations: Sequence[Rotation]) -> str:
-    """Say of the fixtures that are called rotating whether they are; empty where none was counted."""
+def standing(rotations: Sequence[Rotation], page: str = "") -> str:
+    """Say of the fixtures that are called rotating whether they are; empty where none was counted. The figure leads to its row on the attempt's ``page``."""
     short = [one for one in rotations if not one.holds]
     if short:
         return "Not rotating: " + "; ".join(f"{one.fixture} ({counters.said_of(one)})" for one in short) + "."
     if not rotations:
         return ""
     least = min(rotations, key=lambda one: one.share)
-    return (
-        f"Every fixture here that is called rotating is so: the least of {len(rotations)} moved "
-        f"{wording.percent(least.share)} of its footprint ({least.fixture}, arm {least.arm})."
-    )
+    place = f"{page}#{counters.anchor_of(least.fixture, least.arm)}"
+    return Markup(
+        "Every fixture here that is called rotating is so: the least of {} moved {} of its footprint ({}, arm {})."
+    ).format(len(rotations), linked(wording.percent(least.share), least.share, place), least.fixture, least.arm)
 
 
 def tables(
@@ -50,8 +53,8 @@ def tables(
             stub="Arm",
             columns=tuple(Column(head, figure=True) for head in _HEADS),
             rows=tuple(_rows(attempt, [line for line in lines if line.fixture == name], page)),
-            lead=standing(attempt.rotations) if name == names[0] else "",
-            note=_note(attempt, lines) if name == names[-1] else "",
+            lead=standing(attempt.rotations, page) if name == names[0] else "",
+            note=_note(attempt, lines) if name == names[-1] else f"Each in {CSV}.",
         )
         for name in names
     )
@@ -72,7 +75,7 @@ def _note(attempt: AttemptView, lines: Sequence[CounterLine]) -> str:
         f"Means over {launches} of each arm on {attempt.manifest.device.model}, counted{tool} after the lead-in of a timed batch, clocks and "
         "caches left alone; nothing here is a measurement of time. Footprint: bytes that a launch must move at least. Occupancy: of the most warps "
         "that a multiprocessor takes; below, what registers and shared memory allow. Issue: cycles in which a scheduler issued an instruction. Waits most: warps that wait for the reason named, on average at "
-        f"each issued instruction.{several}"
+        f"each issued instruction.{several} Each in {CSV}."
     )
 
 
@@ -90,14 +93,16 @@ def _rows(attempt: AttemptView, lines: Sequence[CounterLine], page: str) -> Iter
 def _cells(attempt: AttemptView, line: CounterLine, page: str) -> tuple[Cell, ...]:
     values, href = line.values, f"{page}#{counters.anchor(line)}" if page else ""
     limit = values.get("occupancy_limit_pct")
-    allowed = "" if limit is None else f"of {counters.text('occupancy_limit_pct', limit)}"
+    allowed = (
+        {} if limit is None else {"note": f"of {counters.text('occupancy_limit_pct', limit)}", "below": repr(limit)}
+    )
     own = [one for one in attempt.counters if (one.fixture, one.arm) == (line.fixture, line.arm)]
     share = counters.footprint_share(attempt, own) if line.call == own[0].call else None
     return (
         _bytes(values, href),
         figure(wording.percent(share), share, href=href),
         _cell(values, "l2_hit_pct", href),
-        _cell(values, "occupancy_pct", href, note=allowed),
+        _cell(values, "occupancy_pct", href, **allowed),
         *(_cell(values, name, href) for name in ("issue_pct", "instructions", "registers")),
         _waits(values, href),
     )
@@ -108,12 +113,13 @@ def _bytes(values: Mapping[str, float], href: str) -> Cell:
     read, written = (values.get(name) for name in DRAM)
     if read is None or written is None:
         return NOTHING
-    return figure(wording.count(round(read)), read, href=href, note=f"written {wording.count(round(written))}")
+    said = f"written {wording.count(round(written))}"
+    return figure(wording.count(round(read)), read, href=href, note=said, below=repr(written))
 
 
-def _cell(values: Mapping[str, float], name: str, href: str, note: str = "") -> Cell:
+def _cell(values: Mapping[str, float], name: str, href: str, **second: str) -> Cell:
     value = values.get(name)
-    return NOTHING if value is None else figure(counters.text(name, value), value, href=href, note=note)
+    return NOTHING if value is None else figure(counters.text(name, value), value, href=href, **second)
 
 
 def _waits(values: Mapping[str, float], href: str) -> Cell:
@@ -122,5 +128,7 @@ def _waits(values: Mapping[str, float], href: str) -> Cell:
     most = sorted(found, key=lambda one: (-one[0], one[1]))[:_MOST_WAITS]
     if not most or most[0][0] <= 0:
         return NOTHING
-    first, *rest = [f"{name} {wording.number(value)}" for value, name in most if value > 0]
-    return figure(first, most[0][0], href=href, note=", ".join(rest))
+    waited = [(f"{name} {wording.number(value)}", value) for value, name in most if value > 0]
+    (first, longest), rest = waited[0], waited[1:]
+    said, values_below = ", ".join(text for text, _ in rest), " ".join(repr(value) for _, value in rest)
+    return figure(first, longest, href=href, note=said, below=values_below)

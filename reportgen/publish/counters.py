@@ -70,7 +70,12 @@ def text(name: str, value: float) -> str:
 
 def anchor(line: CounterLine) -> str:
     """Name the row of a counted kernel on its attempt's page."""
-    return f"c-{lookup.slug(line.fixture)}-{lookup.slug(line.arm)}-{line.call}"
+    return anchor_of(line.fixture, line.arm, line.call)
+
+
+def anchor_of(fixture: str, arm: str, call: int = 1) -> str:
+    """Name the row of a kernel of an arm on a fixture on the page of a profile attempt."""
+    return f"c-{lookup.slug(fixture)}-{lookup.slug(arm)}-{call}"
 
 
 def footprint_share(attempt: AttemptView, own: Sequence[CounterLine]) -> float | None:

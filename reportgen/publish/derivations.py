@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+from markupsafe import Markup
+
 from reportgen.model.experiment import Role
 from reportgen.model.plan import Slice
 from reportgen.model.protocol import Mode
 from reportgen.model.record import PEER
-from reportgen.model.result import CellResult, ComparisonResult, DeviceResult
-from reportgen.publish import lookup, wording
+from reportgen.model.result import ArmTime, CellResult, ComparisonResult, DeviceResult
+from reportgen.publish import bandwidth, lookup, tables, wording
 from reportgen.publish.context import Cell, Column, Fact, Row, Table
-from reportgen.publish.tables import NOTHING, code, figure, word
+from reportgen.publish.tables import NOTHING, both, code, figure, margin_said, word
 from reportgen.publish.view import RecordView
 
 FORMULAS = (
@@ -27,9 +32,19 @@ FORMULAS = (
     Fact("margin", "the larger of the smallest effect of interest and the noise floor"),
     Fact("noise floor", "farthest end from no change of the intervals of all valid null arms of the slice"),
     Fact("smallest effect shown", "margin + length of the interval"),
+    Fact(
+        "p",
+        "sign test: twice the chance that of n fair coins at most so many show heads as h are not beyond no change (or the margin), of both directions the "
+        "smaller, at most 1; Holm p: of a family of m the k-th smallest p times m + 1 - k, never less than the one before, at most 1",
+    ),
+    Fact(
+        "saved",
+        "what an arm saves of its baseline's time, (t of the baseline - t of the arm) / t of the baseline, or in time, times the repeats of the gate",
+    ),
     Fact("rounding", "percentages are 100 (ratio - 1), rounded to two decimals; full values stand in results.json"),
 )
 
+RANKS = "Ranks: of the ordered process values. Bootstrap: of the headline, over whole processes; it describes these fixtures and decides nothing."
 
 SENSES = {
     **dict.fromkeys(("headline", "estimate", "ratio", "low", "high"), wording.LESS_RATIO),
@@ -53,6 +68,7 @@ def comparisons(record: RecordView, piece: Slice) -> Table:
         "high",
         "ranks",
         "coverage",
+        "smallest effect shown",
         "bootstrap",
         "verdict",
         "made of the rows",
@@ -70,8 +86,7 @@ def comparisons(record: RecordView, piece: Slice) -> Table:
             )
             for one in found
         ),
-        note=f"{_margin_said(found)}{wording.DIRECTION.capitalize()}. Ranks: of the ordered process values. Bootstrap: of the headline, over whole processes; it describes these fixtures "
-        "and decides nothing.",
+        note=Markup("{} {}. {}").format(margin_said(record, piece.name, ""), wording.DIRECTION.capitalize(), RANKS),
     )
 
 
@@ -104,11 +119,6 @@ def _named_piece(record: RecordView, one: ComparisonResult) -> Slice:
     return next(piece for piece in lookup.slices(record) if piece.name == one.slice)
 
 
-def _margin_said(found: list[ComparisonResult]) -> str:
-    margins = [one.margin for one in found if one.margin is not None]
-    return f"Margin {wording.share(margins[0])}. " if margins else ""
-
-
 def _comparison_cells(one: ComparisonResult) -> tuple[Cell, ...]:
     return (
         code(one.baseline),
@@ -116,8 +126,9 @@ def _comparison_cells(one: ComparisonResult) -> tuple[Cell, ...]:
         _ratio(one.estimate),
         _ratio(one.low),
         _ratio(one.high),
-        word(_ranks(one.rank, one.n)),
+        _ranks(one.rank, one.n),
         figure(wording.percent(one.coverage), one.coverage),
+        figure(wording.share(one.smallest_effect_shown), one.smallest_effect_shown),
         _bootstrap(one),
         word(wording.verdict(one.verdict), note=_details(one), tone=one.verdict.value),
     )
@@ -127,10 +138,12 @@ def _ratio(value: float | None) -> Cell:
     return figure(wording.ratio(value), value, note=wording.change(value)) if value is not None else NOTHING
 
 
-def _ranks(rank: int | None, n: int | None) -> str:
+def _ranks(rank: int | None, n: int | None) -> Cell:
     if n is None:
-        return wording.NOT_COMPUTED
-    return f"range of {n}" if rank is None else f"{rank} and {n + 1 - rank} of {n}"
+        return NOTHING
+    if rank is None:
+        return figure(f"range of {n}", f"1 {n}")
+    return figure(f"{rank} and {n + 1 - rank} of {n}", f"{rank} {n + 1 - rank} {n}")
 
 
 def _details(one: ComparisonResult) -> str:
@@ -147,7 +160,7 @@ def _bootstrap(one: ComparisonResult) -> Cell:
     if one.bootstrap is None:
         return NOTHING
     low, high = one.bootstrap.low, one.bootstrap.high
-    return figure(wording.interval(low, high), f"{low!r} {high!r}")
+    return figure(wording.interval(low, high), both(low, high))
 
 
 def cells(record: RecordView, piece: Slice) -> Table:
@@ -180,10 +193,43 @@ def _cell_row(one: ComparisonResult, cell: CellResult, *, first: bool) -> Row:
             _ratio(cell.ratio),
             _ratio(interval.low),
             _ratio(interval.high),
-            word(_ranks(interval.rank, interval.n)),
+            _ranks(interval.rank, interval.n),
         ),
         first=first,
         anchor=lookup.cell_anchor(one, cell),
+    )
+
+
+def times(record: RecordView, piece: Slice) -> Table:
+    """Show the median times of a slice, and where the experiment counts them the bytes behind, with the rate of every kernel in use."""
+    table, moved = tables.times(record, piece, ""), bandwidth.moved(record)
+    if not moved.keys() & set(piece.fixtures):
+        return table
+    known = {(one.fixture, one.device, one.arm): one for one in record.result.times}
+    places = {lookup.time_anchor(fixture, device): (fixture, device) for fixture, device, _ in known}
+    incumbents = [arm.name for arm in record.plan.experiment.arms if arm.role is Role.INCUMBENT]
+    rows = tuple(
+        replace(
+            row,
+            cells=(*row.cells, *_rates(moved.get(fixture), [known.get((fixture, device, arm)) for arm in incumbents])),
+        )
+        for row in table.rows
+        for fixture, device in [places[row.anchor]]
+    )
+    heads = ("bytes", *(f"{arm}: bytes over time" for arm in incumbents))
+    return replace(
+        table,
+        columns=(*table.columns, *(Column(head, figure=True) for head in heads)),
+        rows=rows,
+        note=f"{table.note} Bytes: those that a launch must move at least, as the experiment counts them, in artifacts/fixtures.json of the attempt.",
+    )
+
+
+def _rates(length_bytes: int | None, times: Sequence[ArmTime | None]) -> tuple[Cell, ...]:
+    rates = [bandwidth.rate_of(length_bytes, time) for time in times]
+    return (
+        NOTHING if length_bytes is None else figure(wording.count(length_bytes), length_bytes),
+        *(NOTHING if rate is None else figure(wording.rate(rate), rate) for rate in rates),
     )
 
 
@@ -224,11 +270,13 @@ def processes(record: RecordView, piece: Slice) -> Table:
     rows = tuple(_process_row(one, device, len(longest)) for one, device in found)
     numbered = tuple(Column(f"process {place}", figure=True) for place in range(1, len(longest) + 1))
     return Table(
+        anchor=f"process-values-{lookup.slug(piece.name)}",
         caption=f"Process values h in the order of time: {wording.slice_name(piece.name)}",
         stub="Arm",
         columns=(Column("against"), Column("device"), Column("lag-1", figure=True), *numbered),
         rows=rows,
-        note="Order statistics take the processes as independent; a lag-1 correlation far from zero speaks against it.",
+        note="Order statistics take the processes as independent; a lag-1 correlation far from zero speaks against it. In results.json: h and "
+        "lag1 of the devices of each comparison.",
     )
 
 
@@ -253,11 +301,12 @@ def positions(record: RecordView, piece: Slice) -> Table:
         if effect.slice == piece.name
     )
     return Table(
+        anchor=f"slots-{lookup.slug(piece.name)}",
         caption=f"Position effect: {wording.slice_name(piece.name)}",
         stub="Place",
         columns=_columns("median effect", "batches"),
         rows=rows,
-        note="Time of a batch over the mean of its arm's two batches, less 1. Mirrored orders cancel a steady drift.",
+        note="Time of a batch over the mean of its arm's two batches, less 1. Mirrored orders cancel a steady drift. In results.json: positions.",
     )
 
 
@@ -271,14 +320,16 @@ def left_out(record: RecordView, piece: Slice) -> Table:
             rows.append(Row(code(one.arm), (code(one.baseline), *_pair(one), *_pair(other))))
     columns = ("against", "headline without", "interval without", "headline with", "interval with")
     return Table(
+        anchor=f"with-and-without-{lookup.slug(piece.name)}",
         caption=f"With and without what was left out: {wording.slice_name(piece.name)}",
         stub="Arm",
         columns=_columns(*columns, words=("against",)),
         rows=tuple(rows),
-        note="Verdicts rest on the figures without; a repetition is left out whole, by a rule of the plan.",
+        note="Verdicts rest on the figures without; a repetition is left out whole, by a rule of the plan. In results.json: comparisons and "
+        "with_left_out.",
     )
 
 
 def _pair(one: ComparisonResult) -> tuple[Cell, Cell]:
-    ends = None if one.low is None else f"{one.low!r} {one.high!r}"
+    ends = both(one.low, one.high) or None
     return figure(wording.change(one.headline), one.headline), figure(wording.interval(one.low, one.high), ends)

@@ -10,7 +10,7 @@ from reportgen.publish import chart_data, gate_charts, gate_tables, lookup, word
 from reportgen.publish.context import Column, Figure, Link, Row, Table
 from reportgen.publish.drawing import AnyChart
 from reportgen.publish.library import Library, svg_markup
-from reportgen.publish.tables import code, figure, verdict_cell
+from reportgen.publish.tables import both, code, figure, verdict_cell
 from reportgen.publish.view import RecordView
 
 SAVINGS = "savings"
@@ -57,7 +57,8 @@ def savings_figure(
         "Star: the fixture that decides. Of several devices the one that is surest of least is drawn."
     )
     chart = gate_charts.savings(record, piece, gate, unit)
-    return figure_of(chart, caption, place, gate_tables.savings(record, piece, unit, gate))
+    page = place[1] + record.address
+    return figure_of(chart, caption, place, gate_tables.leading(gate_tables.savings(record, piece, unit, gate), page))
 
 
 def figure_of(chart: AnyChart, caption: str, place: tuple[Library, str], table: Table | None = None) -> Figure:
@@ -86,13 +87,14 @@ def _numbers(found: Sequence[ComparisonResult], page: str) -> Table:
         Row(
             code(one.arm),
             (
-                figure(wording.change(one.estimate), one.estimate, href=f"{page}#{lookup.comparison_anchor(one)}"),
-                figure(wording.change(one.headline), one.headline, href=f"{page}#{lookup.comparison_anchor(one)}"),
-                figure(wording.interval(one.low, one.high), None if one.low is None else f"{one.low!r} {one.high!r}"),
+                figure(wording.change(one.estimate), one.estimate, href=href),
+                figure(wording.change(one.headline), one.headline, href=href),
+                figure(wording.interval(one.low, one.high), both(one.low, one.high) or None, href=href),
                 verdict_cell(one),
             ),
         )
         for one in found
+        for href in [f"{page}#{lookup.comparison_anchor(one)}"]
     )
     columns = (
         Column("estimate", figure=True, sense=wording.LESS_TIME),

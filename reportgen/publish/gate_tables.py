@@ -12,7 +12,7 @@ from reportgen.model.plan import Slice
 from reportgen.model.result import BandPoint, GateCell, GateResult
 from reportgen.publish import lookup, wording
 from reportgen.publish.context import Cell, Column, Row, Table
-from reportgen.publish.tables import NOTHING, code, figure, word
+from reportgen.publish.tables import NOTHING, both, code, figure, word
 from reportgen.publish.view import RecordView
 
 SAVED_NS = "saved_ns"
@@ -22,6 +22,11 @@ CHANGES = ("change", "low", "high")
 def gate_anchor(gate: GateResult) -> str:
     """Name the place on the record page where a gate's outcome stands."""
     return f"g-{lookup.slug(gate.slice)}-{lookup.slug(gate.name)}-{lookup.slug(gate.arm)}"
+
+
+def savings_anchor(gate: GateResult, cell: GateCell) -> str:
+    """Name the place on the record page where what an arm saves on a fixture stands."""
+    return f"s-{gate_anchor(gate)}-{gate.cells.index(cell) + 1}"
 
 
 def gates(record: RecordView, piece: Slice, unit: str = "") -> Table:
@@ -37,7 +42,7 @@ def gates(record: RecordView, piece: Slice, unit: str = "") -> Table:
         columns=tuple(Column(text, figure=text in ("threshold", "estimate", "deciding end")) for text in columns),
         rows=rows,
         note=f"A gate is a rule of the plan. {wording.freezing(found, record.plan.digest)} Percentages are shares of the "
-        "baseline's time saved (for no_regression: lost); the deciding end is the worse end of the interval.",
+        "baseline's time saved (for no_regression: lost); the deciding end is the worse end of the interval. In results.json: gates.",
     )
 
 
@@ -101,7 +106,7 @@ def savings(record: RecordView, piece: Slice, unit: str = "", only: str = "") ->
         columns=(*columns, *([Column("device")] if several else [])),
         rows=tuple(rows),
         note="Median over processes, its order-statistic interval beneath. A gate holds every low end against what it asks; "
-        "the fixture that decides says so.",
+        "the fixture that decides says so. In results.json: cells of the gate.",
     )
 
 
@@ -112,15 +117,16 @@ def _saving(gate: GateResult, cell: GateCell, unit: str, *, several: bool, named
     ]
     decides = (cell.fixture, cell.device) == (gate.fixture, gate.device)
     fixture = wording.within(cell.fixture, gate.slice)
+    decided = f"decides: {wording.GATES[gate.outcome]}" if decides else ""
     cells = (
-        word(wording.short_fixture(fixture), note=f"decides: {wording.GATES[gate.outcome]}" if decides else ""),
-        replace(figure(amounts[0], cell.estimate), note=f"{amounts[1]} to {amounts[2]}"),
+        Cell(wording.short_fixture(fixture), code=True, note=decided),
+        figure(amounts[0], cell.estimate, note=f"{amounts[1]} to {amounts[2]}", below=both(cell.low, cell.high)),
     )
     return Row(
         word(gate.arm, note=gate.name if named else ""),
         (*cells, *([code(cell.device)] if several else [])),
         first=cell == gate.cells[0],
-        anchor=f"s-{gate_anchor(gate)}" if cell == gate.cells[0] else "",
+        anchor=savings_anchor(gate, cell),
     )
 
 
@@ -136,7 +142,7 @@ def ceilings(record: RecordView, piece: Slice, unit: str = "") -> Table:
         columns=(Column("line"), Column("estimate", figure=True), Column("worse end", figure=True), Column("where")),
         rows=tuple(rows),
         note="Worse end: the lower end of what the ceiling saves, less the upper end of what the arm costs; the fixtures are "
-        "those that leave least.",
+        "those that leave least. In results.json: ceiling of the gate.",
     )
 
 
@@ -168,14 +174,14 @@ def _sum(gate: GateResult, declared: Gate, unit: str) -> Sequence[Row]:
         ),
     )
     anchor = f"sum-of-{gate_anchor(gate)}"
-    return [Row(head, line, first=not place, anchor="" if place else anchor) for place, line in enumerate(cells)]
+    return [Row(head, line, first=not place, anchor=f"{anchor}-{place + 1}") for place, line in enumerate(cells)]
 
 
 def bands(record: RecordView, piece: Slice, unit: str = "") -> Table:
     """Show every point of every band gate, and the bands they form; they are about shares, which have no unit."""
     del unit
     found = [gate for gate in _asked(record, piece) if gate.points]
-    rows = [_point(gate, point, first=place == 0) for gate in found for place, point in enumerate(gate.points)]
+    rows = [_point(gate, point, place) for gate in found for place, point in enumerate(gate.points, start=1)]
     columns = ("point", "change", "low", "high", "ranks", "says", "device")
     return Table(
         caption=f"Bands: {wording.slice_name(piece.name)}",
@@ -187,7 +193,7 @@ def bands(record: RecordView, piece: Slice, unit: str = "") -> Table:
         rows=tuple(rows),
         lead=" ".join(_bands_said(gate, _declared(record, gate)) for gate in found),
         note="All points of a gate hold together with at least 95%: each interval has the rank that Bonferroni's correction "
-        "over the points asks for. A band is two adjacent points or more that say the same.",
+        "over the points asks for. A band is two adjacent points or more that say the same. In results.json: points of the gate.",
     )
 
 
@@ -200,16 +206,17 @@ def _bands_said(gate: GateResult, declared: Gate) -> str:
     return f"{gate.name}, {gate.arm}: {'; '.join(said) or 'no band'}.{looked}"
 
 
-def _point(gate: GateResult, point: BandPoint, *, first: bool) -> Row:
+def _point(gate: GateResult, point: BandPoint, place: int) -> Row:
     ends = point.interval
     ratios = [figure(wording.change(value), value) for value in (point.ratio, ends.low, ends.high)]
-    ranks = word(f"{ends.rank} and {ends.n + 1 - (ends.rank or 1)} of {ends.n}")
+    last = ends.n + 1 - (ends.rank or 1)
+    ranks = figure(f"{ends.rank} and {last} of {ends.n}", f"{ends.rank} {last} {ends.n}")
     value = figure(str(point.value), point.value)
     return Row(
         word(gate.name, note=gate.arm),
         (value, *ratios, ranks, word(point.verdict.value, tone="outcome"), code(point.device)),
-        first=first,
-        anchor=f"points-of-{gate_anchor(gate)}" if first else "",
+        first=place == 1,
+        anchor=f"points-of-{gate_anchor(gate)}-{place}",
     )
 
 
@@ -230,15 +237,14 @@ def build(kind: str, record: RecordView, slices: Sequence[Slice], unit: str = ""
     """
     found = [KINDS[kind](record, piece, unit) for piece in slices]
     shown = [table for table in found if table.rows] or found
-    return [_leading(table, page) for table in shown] if page else shown
+    return [leading(table, page) for table in shown] if page else shown
 
 
-def _leading(table: Table, page: str) -> Table:
-    """Lead every figure to its row on the record's page, or to the first of its group."""
-    rows, anchor = [], ""
+def leading(table: Table, page: str) -> Table:
+    """Lead every figure to its row on the record's page."""
+    rows = []
     for row in table.rows:
-        anchor = row.anchor or anchor
-        href = f"{page}#{anchor}"
+        href = f"{page}#{row.anchor}"
         cells = tuple(replace(cell, href=href) if cell.value and not cell.href else cell for cell in row.cells)
         rows.append(replace(row, cells=cells, anchor=""))
     return replace(table, rows=tuple(rows))

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from reportgen.errors import InputError
 from reportgen.model.result import GateCell, GateResult
-from reportgen.publish.gate_tables import gate_anchor
 from reportgen.publish.view import RecordView
 
 FIGURES = ("estimate", "low", "high")
@@ -48,8 +47,3 @@ def saved_on(record: RecordView, found: list[GateResult], at: Mapping[str, Any])
             remedy="name a gate of kind every_fixture, an arm and a value of every axis",
         )
     return Saved(*min(cells, key=lambda both: both[1].low))
-
-
-def savings_anchor(gate: GateResult) -> str:
-    """Name the place on the record page where an arm's savings begin, fixture by fixture."""
-    return f"s-{gate_anchor(gate)}"

@@ -23,7 +23,7 @@ from reportgen.model.result import (
     PromotionResult,
     Verdict,
 )
-from reportgen.publish.view import RecordView
+from reportgen.publish.view import CheckLine, RecordView
 
 CONTROL = "control"
 INCUMBENT = "incumbent"
@@ -31,6 +31,7 @@ DEVICE = "device"
 MODEL_MARK = " @ "
 FIXTURES = "fixtures/"  # beneath a record's page
 LONGEST_ANCHOR = 120
+SMALLEST_EFFECT = "fact-smallest_effect"
 
 
 def arm_named(plan: Plan, name: str) -> Arm:
@@ -211,6 +212,11 @@ def farthest_null(record: RecordView, piece: str) -> NoiseResult | None:
     return max(valid, key=lambda line: max(abs((line.low or 1) - 1), abs((line.high or 1) - 1)), default=None)
 
 
+def floor_anchor(record: RecordView, line: NoiseResult) -> str:
+    """Name the place on the record page where the noise floor of a slice comes from: the null arm that sets it."""
+    return noise_anchor(farthest_null(record, line.slice) or line)
+
+
 def slug(text: str) -> str:
     """Make a name usable in an address: letters, digits, ``_`` and single hyphens."""
     return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-") or "x"
@@ -229,6 +235,16 @@ def comparison_anchor(comparison: ComparisonResult) -> str:
     where = "-".join(f"{axis}-{value}" for axis, values in comparison.where.items() for value in values)
     named = f"d-{slug(comparison.slice)}-{slug(comparison.arm)}-vs-{slug(comparison.baseline)}"
     return f"{named}-{slug(where)}" if where else named
+
+
+def holm_anchor(comparison: ComparisonResult) -> str:
+    """Name the place on the record page where Holm's reading of a comparison stands."""
+    return f"h{comparison_anchor(comparison)[1:]}"
+
+
+def check_anchor(line: CheckLine, device: str = "") -> str:
+    """Name the place on a record's or attempt's page where checks of one kind of an arm are added up; ``device`` where there are several."""
+    return "-".join(["k", *(slug(part) for part in (line.arm, line.kind, line.against, line.when, device) if part)])
 
 
 def cell_anchor(comparison: ComparisonResult, cell: CellResult) -> str:

@@ -68,8 +68,9 @@ CODE = ("digest", "name", "commit", "backend")
 
 def groups(record: RecordView) -> tuple[FactGroup, ...]:
     """List every fact and count with the anchor that bindings lead to."""
+    values = {"smallest_effect": repr(record.result.smallest_effect)}
     facts = tuple(
-        Fact(NAMES.get(what, what), get(record), anchor=f"fact-{what}", code=what in CODE)
+        Fact(NAMES.get(what, what), get(record), values.get(what, ""), anchor=f"fact-{what}", code=what in CODE)
         for what, get in FACTS.items()
         if what not in ("question", "title")
     )
@@ -82,6 +83,14 @@ def groups(record: RecordView) -> tuple[FactGroup, ...]:
         FactGroup("How much", counts),
         FactGroup("Protocol, as frozen", _protocol(record)),
     )
+
+
+def smallest_effect(record: RecordView | None) -> tuple[Fact, ...]:
+    """Say the smallest effect of interest as a fact with the anchor that margins lead to; nothing without a record."""
+    if record is None:
+        return ()
+    what, value = "smallest_effect", record.result.smallest_effect
+    return (Fact(NAMES[what], FACTS[what](record), repr(value), anchor=lookup.SMALLEST_EFFECT),)
 
 
 def plan_anchor(path: str) -> str:

@@ -12,7 +12,7 @@ from reportgen.publish.chart_data import by_baseline
 from reportgen.publish.context import Column, Figure, Row, Table
 from reportgen.publish.figures import figure_of
 from reportgen.publish.library import Library
-from reportgen.publish.tables import code, figure
+from reportgen.publish.tables import both, code, figure
 from reportgen.publish.view import RecordView
 
 Place = tuple[Library, str]
@@ -76,15 +76,16 @@ def _sweep_table(record: RecordView, slices: Sequence[Slice], asked: tuple[str, 
         for one in by_baseline(record, piece).get(baseline, []):
             cells = sorted(one.cells, key=lambda cell: (cell.device, values[cell.fixture])) if one.arm in arms else []
             for first, cell in enumerate(cells):
-                low, high = cell.interval.low, cell.interval.high
+                low, high, href = cell.interval.low, cell.interval.high, page + lookup.cell_place(one, cell)
+                at = wording.plain_number(values[cell.fixture])
                 rows.append(
                     Row(
                         code(one.arm),
                         (
                             code(wording.slice_name(piece.name)),
-                            figure(wording.plain_number(values[cell.fixture]), values[cell.fixture]),
-                            figure(wording.change(cell.ratio), cell.ratio, href=page + lookup.cell_place(one, cell)),
-                            figure(wording.interval(low, high), f"{low!r} {high!r}"),
+                            figure(at, at.replace(",", ""), href=href),
+                            figure(wording.change(cell.ratio), cell.ratio, href=href),
+                            figure(wording.interval(low, high), both(low, high), href=href),
                         ),
                         first=not first,
                     )
@@ -110,19 +111,20 @@ def timelines(record: RecordView, _slices: Sequence[Slice], place: Place) -> lis
     ]
 
 
-def rooflines(
+def rooflines(  # noqa: PLR0913 - keywords that a page may say, and the mark of its rows
     record: RecordView,
     slices: Sequence[Slice],
     place: Place,
     *,
     ceiling: bandwidth.Ceiling | None = None,
+    mark: str = "",
     arms: Sequence[str] | None = None,
 ) -> list[Figure]:
-    """Build bytes against time, a chart a slice, with the floor that ``ceiling`` sets."""
+    """Build bytes against time, a chart a slice, with the floor that ``ceiling`` sets; anchors of its numbers begin with ``mark``."""
     caption = "Both scales are logarithmic: along the floor time goes with the bytes."
     found = []
-    for piece in slices:
-        table = None if ceiling is None else bandwidth.table(record, piece, ceiling)
+    for at, piece in enumerate(slices, start=1):
+        table = None if ceiling is None else bandwidth.table(record, piece, ceiling, place[1], f"{mark}-{at}")
         found.append(figure_of(roofline.roofline(record, piece, ceiling, arms), caption, place, table))
     return found
 

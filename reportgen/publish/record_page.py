@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from reportgen.model.plan import Slice
 from reportgen.publish import (
+    check_tables,
     checking,
     citing,
     claim_tables,
@@ -15,6 +16,7 @@ from reportgen.publish import (
     derivations,
     gate_tables,
     history,
+    holm_tables,
     lookup,
     record_facts,
     record_figures,
@@ -28,7 +30,7 @@ from reportgen.publish import (
     tables,
     wording,
 )
-from reportgen.publish.attempt_tables import groups, hashes, readings, status_cell
+from reportgen.publish.attempt_tables import count_cell, groups, hashes, readings, status_cell
 from reportgen.publish.claims import Judged
 from reportgen.publish.context import Column, Figure, Frame, Link, RecordPage, Row, Table
 from reportgen.publish.figures import figures
@@ -36,7 +38,7 @@ from reportgen.publish.frames import CATALOGUE, Subject
 from reportgen.publish.library import Library, root_of
 from reportgen.publish.markdown import SourcePage
 from reportgen.publish.replications import replications
-from reportgen.publish.tables import code, figure, word
+from reportgen.publish.tables import code, word
 from reportgen.publish.view import RecordView
 
 FIXTURES = "Every fixture and every process"
@@ -62,7 +64,9 @@ def build(
 ) -> RecordPage:
     """Build the page's context; ``claims`` are those of all pages."""
     slices = lookup.slices(record)
-    outcome = [build(record, piece, "") for build in (tables.answer, tables.changes, tables.holm) for piece in slices]
+    outcome = [
+        build(record, piece, "") for build in (tables.answer, tables.changes, holm_tables.holm) for piece in slices
+    ]
     left_out = [derivations.left_out(record, piece) for piece in slices]
     positions = [derivations.positions(record, piece) for piece in slices]
     place = (library, root_of(record.address))
@@ -73,7 +77,7 @@ def build(
         report=report,
         facts=(*record_facts.groups(record), *(group for one in record.attempts for group in groups(one.manifest))),
         arms=_arms(record),
-        checks=tables.checks(record),
+        checks=check_tables.checks(record, ""),
         outcome=tuple(table for table in (*outcome, *_gates(slices, record)) if table.rows),
         claims=claim_tables.claims_of(record, claims),
         figures=tuple(figures("processes", record, slices, None, place)),
@@ -104,7 +108,7 @@ def build(
 
 def _derivations(record: RecordView, slices: list[Slice]) -> tuple[Table, ...]:
     found = (
-        (derivations.comparisons(record, piece), derivations.noise(record, piece), tables.times(record, piece, ""))
+        (derivations.comparisons(record, piece), derivations.noise(record, piece), derivations.times(record, piece))
         for piece in slices
     )
     return tuple(table for of_slice in found for table in of_slice if table.rows)
@@ -185,7 +189,7 @@ def _attempts(record: RecordView) -> Table:
                 status_cell(one),
                 word(one.manifest.device.model),
                 word(wording.moment(one.manifest.started_at), tone="when"),
-                figure(wording.count(one.manifest.counts.batches), one.manifest.counts.batches),
+                count_cell(one, "batches", root_of(record.address)),
             ),
         )
         for standing, one in roles

@@ -45,7 +45,10 @@ def _cell(cell: Cell) -> str:
         said = f'<a href="{_text(cell.href)}">{said}</a>'
     if cell.mark:
         said = f'<span class="mark" aria-hidden="true">{_text(cell.mark)}</span> {said}'
-    return f'{said}<span class="second">{_text(cell.note)}</span>' if cell.note else said
+    below = _text(cell.note)
+    if cell.below:
+        below = f'<data value="{_text(cell.below)}">{below}</data>'
+    return f'{said}<span class="second">{below}</span>' if cell.note else said
 
 
 def _text(text: str) -> str:

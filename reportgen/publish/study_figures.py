@@ -81,12 +81,13 @@ def _alarms(_record: RecordView, study: NullStudy, page: str) -> Table:
         Row(
             word(way_name(line.mode)),
             (
-                figure(wording.count(line.comparisons), line.comparisons),
-                figure(wording.count(line.alarms), line.alarms, href=f"{page}#{study_lookup.mode_anchor(line.mode)}"),
-                figure(wording.percent(line.alarm_share), line.alarm_share),
+                figure(wording.count(line.comparisons), line.comparisons, href=href),
+                figure(wording.count(line.alarms), line.alarms, href=href),
+                figure(wording.percent(line.alarm_share), line.alarm_share, href=href),
             ),
         )
         for line in study.modes
+        for href in [f"{page}#{study_lookup.mode_anchor(line.mode)}"]
     )
     columns = tuple(Column(text, figure=True) for text in ("intervals", "exclude no change", "share"))
     return Table(caption="The same in numbers", stub="Way of measuring", columns=columns, rows=rows)

@@ -24,6 +24,7 @@ from reportgen.publish.view import RecordView
 Line = TypeVar("Line")
 LAYOUT_ANCHOR = "s-layout-covers"
 BLOCK_ANCHOR = "s-block"
+BAR_ANCHOR = "s-bar"
 
 
 def study_of(record: RecordView) -> NullStudy:
@@ -130,6 +131,11 @@ def planted_name(share: float) -> str:
 def mode_anchor(mode: str) -> str:
     """Name the place on the record page where a mode is summed up."""
     return f"s-{slug(mode)}"
+
+
+def spread_anchor(mode: str) -> str:
+    """Name the place on the record page where the errors of a mode are taken apart."""
+    return f"s-spread-{slug(mode)}"
 
 
 def harness_anchor(harness: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from markupsafe import Markup
+
 from reportgen.model.null_study import (
     BarPart,
     HarnessKernel,
@@ -15,8 +17,9 @@ from reportgen.model.null_study import (
 )
 from reportgen.publish import study_lookup, wording
 from reportgen.publish.context import Cell, Column, Row, Table
+from reportgen.publish.linked import linked, valued
 from reportgen.publish.study_lookup import kernel_name, study_of, way_name
-from reportgen.publish.tables import NOTHING, code, figure, word
+from reportgen.publish.tables import NOTHING, both, code, figure, word
 from reportgen.publish.view import RecordView
 
 
@@ -32,6 +35,7 @@ PARTS: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "kernels_beyond": ("kernels whose mean error lies beyond 3 standard errors, at most", _whole),
 }
 NO_INTERVAL = word("no interval", tone="quiet")
+KEPT = "In results.json: null_study."
 
 
 class _Place:
@@ -43,8 +47,11 @@ class _Place:
     def row(self, head: Cell, cells: tuple[Cell, ...], anchor: str, *, first: bool = False) -> Row:
         return Row(head, cells, first=first, anchor=anchor if self._page is None else "")
 
-    def say(self, text: str, value: float | str | None, anchor: str, note: str = "") -> Cell:
-        return figure(text, value, href="" if self._page is None else f"{self._page}#{anchor}", note=note)
+    def say(self, text: str, value: float | str | None, anchor: str, note: str = "", below: str = "") -> Cell:
+        return figure(text, value, href="" if self._page is None else f"{self._page}#{anchor}", note=note, below=below)
+
+    def told(self, text: str, value: float, anchor: str) -> Markup:
+        return valued(text, value) if self._page is None else linked(text, value, f"{self._page}#{anchor}")
 
 
 CHANGES = ("estimate", "interval", "mean error", "mean estimate")
@@ -58,7 +65,7 @@ def ways(record: RecordView, page: str | None) -> Table:
     """Build the table of ways of measuring: false alarms and errors on identical code, modes first, then harnesses."""
     study, place = study_of(record), _Place(page)
     rows = [_mode_row(place, line) for line in study.modes] + [_harness_row(place, line) for line in study.harnesses]
-    size = study.block_repetitions
+    size = place.told(wording.count(study.block_repetitions), study.block_repetitions, study_lookup.BLOCK_ANCHOR)
     return Table(
         caption="Identical code against itself, by way of measuring",
         stub="Way of measuring",
@@ -66,9 +73,11 @@ def ways(record: RecordView, page: str | None) -> Table:
             "comparisons", "false alarms", "share", "nominal", "by bootstrap", "median error", "95% within", "widest"
         ),
         rows=tuple(rows),
-        note=f"A comparison: {size} repetitions of a null against the arm it repeats (for another harness: one figure over another, "
-        "in one process). False alarm: the interval excludes no change; second line: exact 95% interval of the share as if comparisons "
-        "were independent. By bootstrap: what the usual percentile interval would have said. Error: estimate less 1, either way.",
+        note=Markup(
+            "A comparison: {} repetitions of a null against the arm it repeats (for another harness: one figure over another, "
+            "in one process); second line: kernels, and how many of them lie beyond 3 standard errors. False alarm: the interval excludes no change; second line: exact 95% interval of the share as if comparisons "
+            "were independent. By bootstrap: what the usual percentile interval would have said. Error: estimate less 1, either way. {}"
+        ).format(size, KEPT),
         anchor=study_lookup.BLOCK_ANCHOR if page is None else "",
     )
 
@@ -76,12 +85,28 @@ def ways(record: RecordView, page: str | None) -> Table:
 def _mode_row(place: _Place, line: ModeSummary) -> Row:
     anchor = study_lookup.mode_anchor(line.mode)
     ends = "" if line.share_low is None else f"{wording.percent(line.share_low)} to {wording.percent(line.share_high)}"
+    of_kernels = f"{wording.plural(line.kernels, 'kernel')}, {wording.count(line.kernels_beyond)} beyond"
+    by_bootstrap = wording.percent(line.bootstrap_share)
     cells = (
-        place.say(wording.count(line.comparisons), line.comparisons, anchor),
+        place.say(
+            wording.count(line.comparisons),
+            line.comparisons,
+            anchor,
+            of_kernels,
+            f"{line.kernels} {line.kernels_beyond}",
+        ),
         place.say(wording.count(line.alarms), line.alarms, anchor),
-        place.say(wording.percent(line.alarm_share), line.alarm_share, anchor, note=ends),
+        place.say(
+            wording.percent(line.alarm_share), line.alarm_share, anchor, ends, both(line.share_low, line.share_high)
+        ),
         place.say(wording.percent(line.nominal_share), line.nominal_share, anchor),
-        place.say(wording.count(line.bootstrap_alarms), line.bootstrap_alarms, anchor),
+        place.say(
+            wording.count(line.bootstrap_alarms),
+            line.bootstrap_alarms,
+            anchor,
+            by_bootstrap,
+            repr(line.bootstrap_share),
+        ),
         *_errors(place, line, anchor),
     )
     return place.row(Cell(way_name(line.mode), note=f"mode {line.mode}"), cells, anchor)
@@ -110,27 +135,28 @@ def spreads(record: RecordView, page: str | None) -> Table:
     study, place = study_of(record), _Place(page)
     rows = tuple(_spread_row(place, line) for line in study.modes)
     covers = study.layout_covers
-    said = (
-        ""
-        if covers is None
-        else f" A fresh layout within one process covers {wording.percent(covers, decimals=0)} of the variance between placements."
-    )
+    said = Markup("")
+    if covers is not None:
+        share = place.told(wording.percent(covers, decimals=0), covers, study_lookup.LAYOUT_ANCHOR)
+        said = Markup(" A fresh layout within one process covers {} of the variance between placements.").format(share)
     return Table(
         caption="What the errors are made of",
         stub="Way of measuring",
         columns=_columns("rms offset", "between blocks", "within blocks", "length of an interval"),
         rows=rows,
-        note="Rms offset: of estimate less 1. Between and within: standard deviations of the log ratio. Where a block has an offset of its own "
-        "that is not small against the spread within it, its interval is sure of the offset." + said,
+        note=Markup(
+            "Rms offset: of estimate less 1. Between and within: standard deviations of the log ratio. Where a block has an offset of its own "
+            "that is not small against the spread within it, its interval is sure of the offset.{} {}"
+        ).format(said, KEPT),
         anchor=study_lookup.LAYOUT_ANCHOR if page is None else "",
     )
 
 
 def _spread_row(place: _Place, line: ModeSummary) -> Row:
-    anchor = study_lookup.mode_anchor(line.mode)
+    anchor = study_lookup.spread_anchor(line.mode)
     values = (line.offset_rms, line.between_sd, line.within_sd, line.width_median)
     cells = tuple(place.say(wording.error(value), value, anchor) for value in values)
-    return Row(Cell(way_name(line.mode), note=f"mode {line.mode}"), cells)
+    return place.row(Cell(way_name(line.mode), note=f"mode {line.mode}"), cells, anchor)
 
 
 def kernels(record: RecordView, page: str | None) -> Table:
@@ -148,7 +174,7 @@ def kernels(record: RecordView, page: str | None) -> Table:
         columns=_columns("mode", "time a launch", "mean error", "in standard errors", "false alarms", words=("mode",)),
         rows=tuple(rows),
         note="Mean error with its standard error over independent units: all nulls of one arm in one block are one unit. Beyond 3 standard "
-        "errors a kernel counts as biased. Time a launch: median of the arms that are repeated.",
+        f"errors a kernel counts as biased. Time a launch: median of the arms that are repeated. {KEPT}",
     )
 
 
@@ -159,9 +185,15 @@ def _kernel_row(place: _Place, line: KernelBias, *, first: bool) -> Row:
     cells = (
         word(line.mode),
         place.say(wording.time(line.time_ns), line.time_ns, anchor),
-        place.say(wording.signed_error(line.mean_error), line.mean_error, anchor, note=spread),
+        place.say(
+            wording.signed_error(line.mean_error),
+            line.mean_error,
+            anchor,
+            spread,
+            f"{line.standard_error!r} {line.units}",
+        ),
         place.say(quotient, line.quotient, anchor, note="beyond 3" if line.beyond else ""),
-        place.say(wording.of_total(line.alarms, line.comparisons), line.alarms, anchor),
+        place.say(wording.of_total(line.alarms, line.comparisons), f"{line.alarms} {line.comparisons}", anchor),
     )
     return place.row(code(kernel_name(line.slice)), cells, anchor, first=first)
 
@@ -183,7 +215,7 @@ def harnesses(record: RecordView, page: str | None) -> Table:
         ),
         rows=tuple(rows),
         note="Against mode process: its figures over the median time per launch in a back-to-back batch of the same arm. Error: figure of a null "
-        "over that of the arm it repeats, in one process, less 1.",
+        f"over that of the arm it repeats, in one process, less 1. {KEPT}",
     )
 
 
@@ -225,7 +257,7 @@ def _power_table(caption: str, stub: str, found: list[PowerSummary], place: _Pla
         columns=_columns(*names, words=("kernel", "mode")),
         rows=tuple(rows),
         note="Expected: from what all the work again costs in the same mode. Found: the whole interval says more time. Comparisons of one planted "
-        "arm share its batches. A mode with many false alarms finds much that is planted, too: read its power beside them.",
+        f"arm share its batches. A mode with many false alarms finds much that is planted, too: read its power beside them. {KEPT}",
     )
 
 
@@ -238,9 +270,16 @@ def _power_row(place: _Place, line: PowerSummary, *, first: bool) -> Row:
         place.say(wording.change(line.expected), line.expected, anchor),
         place.say(wording.change(line.estimate), line.estimate, anchor),
         place.say(wording.signed_error(line.error), line.error, anchor),
-        place.say(wording.of_total(line.found, line.comparisons), line.found, anchor, note=share),
+        place.say(
+            wording.of_total(line.found, line.comparisons),
+            f"{line.found} {line.comparisons}",
+            anchor,
+            share,
+            repr(line.found_share),
+        ),
     )
-    return place.row(word(study_lookup.planted_name(line.planted)), cells, anchor, first=first)
+    head = place.say(study_lookup.planted_name(line.planted), line.planted, anchor)
+    return place.row(head, cells, anchor, first=first)
 
 
 def bar(record: RecordView, page: str | None) -> Table:
@@ -248,11 +287,12 @@ def bar(record: RecordView, page: str | None) -> Table:
     place = _Place(page)
     rows = tuple(_bar_row(place, part) for part in study_of(record).bar)
     return Table(
+        anchor=study_lookup.BAR_ANCHOR if page is None else "",
         caption="The bar, fixed beforehand, for mode process",
         stub="What was asked",
         columns=_columns("limit", "found", "outcome", words=("outcome",)),
         rows=rows,
-        note="A part that cannot be computed is missed.",
+        note=f"A part that cannot be computed is missed. {KEPT}",
     )
 
 
@@ -261,7 +301,7 @@ def _bar_row(place: _Place, part: BarPart) -> Row:
     anchor = study_lookup.bar_anchor(part.name)
     outcome = word("passes" if part.passes else "missed", tone="" if part.passes else "slower")
     found = NOTHING if part.found is None else place.say(say(part.found), part.found, anchor)
-    return place.row(word(words), (figure(say(part.limit), part.limit), found, outcome), anchor)
+    return place.row(word(words), (place.say(say(part.limit), part.limit, anchor), found, outcome), anchor)
 
 
 def shown(record: RecordView, page: str | None) -> Table:
@@ -279,7 +319,7 @@ def shown(record: RecordView, page: str | None) -> Table:
         stub="Way of measuring",
         columns=_columns("estimate", "interval", "says", words=("says",)),
         rows=rows,
-        note="Chosen by rule: of all comparisons in mode placement the one whose interval lies farthest from no change.",
+        note=f"Chosen by rule: of all comparisons in mode placement the one whose interval lies farthest from no change. {KEPT}",
     )
 
 
@@ -291,7 +331,8 @@ def _shown_row(place: _Place, line: NullComparison) -> Row:
         place.say(wording.interval(line.low, line.high), ends, anchor),
         word("false alarm" if line.alarm else "holds no change", tone="slower" if line.alarm else ""),
     )
-    return place.row(Cell(way_name(line.mode), note=f"mode {line.mode}"), cells, anchor)
+    which = f"mode {line.mode}: {line.null}, {line.slice}, block {line.block}"
+    return place.row(Cell(way_name(line.mode), note=which), cells, anchor)
 
 
 KINDS: Mapping[str, Callable[[RecordView, str | None], Table]] = {

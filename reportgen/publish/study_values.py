@@ -61,6 +61,7 @@ MODE: Names = {
     "kernels": ("kernels", wording.count),
     "kernels_biased": ("kernels_beyond", wording.count),
 }
+SPREAD = ("offset_rms", "interval_width", "between_sd", "within_sd")
 SHOWN: Names = {
     "shown_estimate": ("estimate", wording.change),
     "shown_low": ("low", wording.change),
@@ -133,10 +134,11 @@ def _mode(asked: Selection) -> str:
 
 def _of_mode(study: NullStudy, what: str, mode: str) -> Said:
     if what in SHOWN:
-        line = study_lookup.shown_line(study, mode)
-        return _figure("a mode", SHOWN, what, line, study_lookup.shown_anchor(mode))
-    names = {**MODE, **SHOWN}
-    return _figure("a mode", names, what, study_lookup.mode_line(study, mode), study_lookup.mode_anchor(mode))
+        shown = study_lookup.shown_line(study, mode)
+        return _figure("a mode", SHOWN, what, shown, study_lookup.shown_anchor(mode))
+    names, line = {**MODE, **SHOWN}, study_lookup.mode_line(study, mode)
+    anchor = study_lookup.spread_anchor(mode) if what in SPREAD else study_lookup.mode_anchor(mode)
+    return _figure("a mode", names, what, line, anchor)
 
 
 def _of_harness(study: NullStudy, what: str, harness: str, piece: str | None) -> Said:
@@ -160,7 +162,7 @@ def _of_whole(study: NullStudy, what: str) -> Said:
     if what == "bar":
         passes = all(part.passes for part in study.bar)
         word = "passes" if passes else "missed"
-        return Said(word, word, study_lookup.bar_anchor("false_alarms"))
+        return Said(word, word, study_lookup.BAR_ANCHOR)
     if what in ("alarms_allowed", "comparisons_due"):
         part = _part(study, "false_alarms" if what == "alarms_allowed" else "comparisons")
         return Said(int(part.limit), wording.count(int(part.limit)), study_lookup.bar_anchor(part.name))

@@ -11,7 +11,8 @@ from markupsafe import Markup
 
 from reportgen.errors import InputError
 from reportgen.publish import wording
-from reportgen.publish.context import Cell, Column, Row, Table
+from reportgen.publish.context import Column, Row, Table
+from reportgen.publish.linked import linked
 from reportgen.publish.tables import figure, word
 
 RATIO, TIME, SAVED, COUNT = "ratio", "ns", "saved", "count"
@@ -42,11 +43,7 @@ class Figure(Markup):
 
 def figure_of(amount: Amount, shown: float | str | None = None) -> Figure:
     """Make a figure that leads to its derivation; ``shown`` is its value where that is no number."""
-    value = amount.value if shown is None else shown
-    html = Markup('<a class="number" href="{}"><data value="{}">{}</data></a>').format(
-        amount.href, value if isinstance(value, str) else repr(value), amount.text
-    )
-    made = Figure(html)
+    made = Figure(linked(amount.text, amount.value if shown is None else shown, amount.href))
     made.amount = amount
     return made
 
@@ -158,5 +155,5 @@ def _only_unit(lines: Sequence[Line]) -> str:
 
 def _row(line: Line, said: str, amount: float, unit: str) -> Row:
     times = word("") if line.factor == 1 else figure(wording.plain_number(line.factor), line.factor)
-    shown = figure(said, line.amount.value, href=line.amount.href) if line.amount.href else Cell(said)
+    shown = figure(said, line.amount.value, href=line.amount.href)
     return Row(word(line.words), (shown, times, figure(SAY[unit](amount), amount)))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
-from reportgen.errors import InputError
+from markupsafe import Markup
+
 from reportgen.model.experiment import Role
 from reportgen.model.plan import Slice
 from reportgen.model.result import ArmTime, ComparisonResult, PromotionResult
 from reportgen.publish import families, lookup, wording
 from reportgen.publish.context import Cell, Column, Row, Table
-from reportgen.publish.view import CheckLine, RecordView
+from reportgen.publish.linked import linked
+from reportgen.publish.view import RecordView
 
 JUDGED = (Role.CANDIDATE, Role.CONTROL, Role.CEILING, Role.PROBE)
 SMALLEST_SHOWN = (
@@ -30,11 +32,16 @@ def code(text: str, *, href: str = "") -> Cell:
     return Cell(text, code=True, href=href)
 
 
-def figure(text: str, value: float | str | None, *, href: str = "", note: str = "") -> Cell:
-    """Make a cell of a figure, with its full value for programs."""
+def figure(text: str, value: float | str | None, *, href: str = "", note: str = "", below: str = "") -> Cell:
+    """Make a cell of a figure, with its full value for programs; ``below`` are those of the figures in its second line."""
     if value is None:
         return NOTHING
-    return Cell(text, value=value if isinstance(value, str) else repr(value), href=href, note=note)
+    return Cell(text, value=value if isinstance(value, str) else repr(value), href=href, note=note, below=below)
+
+
+def both(low: float | None, high: float | None) -> str:
+    """Write the full values of two ends; empty where nothing was computed."""
+    return "" if low is None or high is None else f"{low!r} {high!r}"
 
 
 def verdict_cell(comparison: ComparisonResult, reason: str = "") -> Cell:
@@ -97,6 +104,7 @@ def headline_cell(comparison: ComparisonResult, page: str, reason: str) -> Cell:
         href=f"{page}#{lookup.comparison_anchor(comparison)}",
         note=f"{ends}; {verdict}",
         tone=comparison.verdict.value,
+        below=both(comparison.low, comparison.high),
     )
 
 
@@ -122,13 +130,18 @@ def changes(record: RecordView, piece: Slice, page: str) -> Table:
         columns=columns,
         rows=tuple(rows),
         lead=families.holm_said(record, piece.name),
-        note=f"{_comparisons_said(found)} {_margin_said(record, piece.name)} {SMALLEST_SHOWN} {wording.DIRECTION.capitalize()}.",
+        note=Markup("{} {} {} {}.").format(
+            _comparisons_said(found),
+            margin_said(record, piece.name, page),
+            SMALLEST_SHOWN,
+            wording.DIRECTION.capitalize(),
+        ),
     )
 
 
 def _change_cells(record: RecordView, comparison: ComparisonResult, page: str) -> tuple[Cell, ...]:
     href = f"{page}#{lookup.comparison_anchor(comparison)}"
-    ends = None if comparison.low is None else f"{comparison.low!r} {comparison.high!r}"
+    ends = both(comparison.low, comparison.high) or None
     return (
         word(families.against(comparison)),
         figure(wording.change(comparison.headline), comparison.headline, href=href),
@@ -157,61 +170,19 @@ def _comparisons_said(found: Sequence[ComparisonResult]) -> str:
     return f"{wording.plural(len(found), 'comparison')} in this table; each verdict stands by itself (Holm's reading is given apart)."
 
 
-def _margin_said(record: RecordView, piece: str) -> str:
+def margin_said(record: RecordView, piece: str, page: str) -> Markup:
+    """Say what the margin of a slice is made of, each figure leading to its place on the record's ``page``."""
     line = lookup.noise_of(record, piece)
     if line is None or line.floor is None:
-        return "No null arm is valid in this slice."
-    smallest = record.result.smallest_effect
-    margin = wording.share(max(smallest, line.floor))
-    return f"Margin {margin}: the larger of smallest effect of interest {wording.share(smallest)} and noise floor {wording.share(line.floor)}."
-
-
-def holm(record: RecordView, piece: Slice, page: str) -> Table:
-    """Build Holm's reading: shown beside the verdicts, never instead of them."""
-    rows = tuple(
-        Row(
-            code(comparison.arm),
-            (
-                word(families.against(comparison)),
-                _probability(comparison.p_against_1, comparison, page),
-                _probability(comparison.p_against_margin, comparison, page),
-                _probability(comparison.holm_p, comparison, page),
-                figure(wording.count(comparison.holm_rank), comparison.holm_rank),
-                figure(wording.count(comparison.family_size), comparison.family_size),
-                figure(wording.percent(comparison.outrun_bound), comparison.outrun_bound),
-                word(
-                    {True: "yes", False: f"not resolvable at n = {comparison.n}", None: wording.NOT_COMPUTED}[
-                        comparison.resolvable
-                    ]
-                ),
-            ),
-        )
-        for comparison in lookup.judged(record, piece.name)
+        return Markup("No null arm is valid in this slice.")
+    least, floor = record.result.smallest_effect, line.floor
+    places = {least: f"{page}#{lookup.SMALLEST_EFFECT}", floor: f"{page}#{lookup.floor_anchor(record, line)}"}
+    margin, smallest, noise_floor = (
+        linked(wording.share(value), value, places[value]) for value in (max(least, floor), least, floor)
     )
-    columns = (
-        "against",
-        "p against no change",
-        "p against the margin",
-        "Holm p",
-        "rank",
-        "family",
-        "outruns nulls",
-        "resolvable",
+    return Markup("Margin {}: the larger of smallest effect of interest {} and noise floor {}.").format(
+        margin, smallest, noise_floor
     )
-    return Table(
-        caption=f"Many comparisons at once: {wording.slice_name(piece.name)}",
-        stub="Arm",
-        columns=tuple(Column(text, figure=text not in ("against", "resolvable")) for text in columns),
-        rows=rows,
-        lead=families.holm_said(record, piece.name),
-        note="Sign test; the family is every candidate of the plan against the same baseline in this slice. Outruns nulls: "
-        "how likely at most a candidate without effect is to outrun every null of its baseline, 1 / (k + 1) with k nulls. "
-        "Resolvable: whether n repetitions can reach 5% after Holm at all; where not, no effect could, however large.",
-    )
-
-
-def _probability(value: float | None, comparison: ComparisonResult, page: str) -> Cell:
-    return figure(wording.probability(value), value, href=f"{page}#{lookup.comparison_anchor(comparison)}")
 
 
 def noise(record: RecordView, piece: Slice, page: str) -> Table:
@@ -223,7 +194,7 @@ def noise(record: RecordView, piece: Slice, page: str) -> Table:
                 code(line.of),
                 figure(
                     wording.interval(line.low, line.high),
-                    None if line.low is None else f"{line.low!r} {line.high!r}",
+                    both(line.low, line.high) or None,
                     href=f"{page}#{lookup.noise_anchor(line)}",
                 ),
                 figure(wording.share(line.floor), line.floor, href=f"{page}#{lookup.noise_anchor(line)}"),
@@ -250,7 +221,7 @@ def fixtures(record: RecordView, piece: Slice, page: str) -> Table:
     for comparison in lookup.judged(record, piece.name, JUDGED):
         for place, cell in enumerate(comparison.cells):
             href = page + lookup.cell_place(comparison, cell)
-            ends = f"{cell.interval.low!r} {cell.interval.high!r}"
+            ends = both(cell.interval.low, cell.interval.high)
             cells = (
                 word(families.against(comparison)),
                 code(wording.within(cell.fixture, piece.name)),
@@ -314,7 +285,7 @@ def _time_cell(time: ArmTime | None, href: str) -> Cell:
     return NOTHING if time is None else figure(wording.time(time.median_ns), time.median_ns, href=href)
 
 
-def arms(record: RecordView) -> Table:
+def arms(record: RecordView, _page: str) -> Table:
     """Build the table of arms with their ideas."""
     rows = tuple(
         Row(
@@ -329,67 +300,3 @@ def arms(record: RecordView) -> Table:
         columns=(Column("role"), Column("repeats, or is judged against"), Column("idea")),
         rows=rows,
     )
-
-
-def checks(record: RecordView) -> Table:
-    """Build the summary of correctness checks over all devices of the record."""
-    return checks_table([line for attempt in record.attempts for line in attempt.checks])
-
-
-def checks_table(lines: Sequence[CheckLine]) -> Table:
-    """Build the summary of correctness checks."""
-    rows = tuple(
-        Row(
-            code(line.arm),
-            (
-                word(f"{line.kind} against {line.against}, {line.when}"),
-                figure(wording.count(line.checks), line.checks),
-                figure(wording.count(line.elements), line.elements),
-                figure(wording.count(line.mismatches), line.mismatches),
-                figure(_small(line.max_abs), line.max_abs),
-                figure(_small(line.rel_l2), line.rel_l2),
-                word("failed" if line.failed else "passed", tone="slower" if line.failed else ""),
-            ),
-        )
-        for line in lines
-    )
-    columns = ("check", "checks", "elements", "mismatches", "largest difference", "relative L2", "outcome")
-    return Table(
-        caption="Checks of every output, before and after timing",
-        stub="Arm",
-        columns=tuple(Column(text, figure=text not in ("check", "outcome")) for text in columns),
-        rows=rows,
-        note="Added up over fixtures and repetitions; differences are the largest of all.",
-    )
-
-
-def _small(value: float | None) -> str:
-    return wording.NOT_COMPUTED if value is None else f"{value:.2g}".replace("-", wording.MINUS)
-
-
-BY_SLICE: Mapping[str, Callable[[RecordView, Slice, str], Table]] = {
-    "answer": answer,
-    "changes": changes,
-    "holm": holm,
-    "noise": noise,
-    "fixtures": fixtures,
-    "times": times,
-}
-OF_GATES = ("gates", "savings", "ceilings", "bands")
-WHOLE: Mapping[str, Callable[[RecordView], Table]] = {"arms": arms, "checks": checks}
-
-
-def build(kind: str, record: RecordView, slices: Sequence[Slice], page: str) -> list[Table]:
-    """Build the tables of one kind, one a slice, or one for the whole record.
-
-    Raises
-    ------
-    InputError
-        Unknown kind.
-    """
-    if kind in WHOLE:
-        return [WHOLE[kind](record)]
-    if kind not in BY_SLICE:
-        known = f"{', '.join(sorted([*BY_SLICE, *WHOLE, *OF_GATES]))}; those of an A/A study stand in the guide"
-        raise InputError(f"no table of kind {kind!r}", remedy=f"kinds are: {known}")
-    return [BY_SLICE[kind](record, piece, page) for piece in slices]

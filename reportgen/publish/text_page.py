@@ -15,6 +15,7 @@ from reportgen.publish.claims import Judged
 from reportgen.publish.context import HomePage, RecordLine, Study, TextPage
 from reportgen.publish.frames import Framer, Subject
 from reportgen.publish.library import Library, root_of
+from reportgen.publish.linked import linked
 from reportgen.publish.lint import STRICT_KINDS
 from reportgen.publish.markdown import SourcePage, fill
 from reportgen.publish.preview import Picture
@@ -114,7 +115,9 @@ def record_line(record: RecordView, library: Library, root: str) -> RecordLine:
         name=record.name,
         device=wording.names(record.devices),
         date=record.date,
-        batches=f"{wording.count(record.batches)} scored batches",
+        batches=Markup("{} scored batches").format(
+            linked(wording.count(record.batches), record.batches, f"{root}{record.address}#count-batches")
+        ),
         zip_href=f"{root}{record.address}record.zip" if has_zip else "",
         fixtures_href=root + record.address + lookup.FIXTURES,
         modes=study_lookup.modes_said(record.plan.experiment),
@@ -135,7 +138,7 @@ def _study(line: RecordLine, record: RecordView, report: SourcePage | None, root
         href=root + (report.front.address if report else record.address),
         question=record.plan.experiment.question,
         answer=answers.lead(record),
-        slices=answers.slices(record),
+        slices=answers.slices(record, root + record.address),
         device=line.device,
         date=line.date,
         batches=line.batches,

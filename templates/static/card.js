@@ -36,7 +36,7 @@ const parts = target => {
   });
 };
 
-const FOR = {"d-": /^(t|r|h|headline|estimate|interval|ratio by fixture|margin|rounding)$/, "n-": /^(interval|noise floor|rounding)$/, "t-": /^(t|rounding)$/};
+const FOR = {"d-": /^(t|r|h|headline|estimate|interval|ratio by fixture|margin|smallest effect shown|rounding)$/, "h-": /^(h|margin|p)$/, "k-": /^$/, "g-": /^(t|saved|rounding)$/, "s-": /^(t|saved|rounding)$/, "n-": /^(interval|noise floor|rounding)$/, "t-": /^(t|rounding)$/};
 
 const fill = (link, page, target) => {
   const value = link.querySelector("data")?.getAttribute("value") ?? "", figure = target.closest("figure");

@@ -35,6 +35,7 @@ class Described:
         manifest = SimpleNamespace(device=SimpleNamespace(id="GPU-1", model="Board"))
         view = SimpleNamespace(
             name=self.name,
+            address="records/sample/1a2b3c/",
             devices=self.devices,
             plan=SimpleNamespace(experiment=SimpleNamespace(arms=arms), fixtures=fixtures),
             result=SimpleNamespace(times=times),
@@ -51,13 +52,14 @@ def test_the_ceiling_is_the_rate_at_which_a_fixture_moved_its_bytes() -> None:
     record = Described({"n=1": 100_000, "n=2": 1}, {("n=1", "base"): 25.0}).record()
     ceiling = bandwidth.ceiling_of(record, {"n": 1}, ["Board"])
     assert 4e12 == ceiling.bytes_per_s
-    assert "4.00 TB/s, which is what fixture n=1 of sample@1a2b3c reached" in ceiling.words()
+    assert "4.00 TB/s, which is what fixture n=1 of sample@1a2b3c reached" in ceiling.words("../").striptags()
+    assert 'href="../records/sample/1a2b3c/#t-n-1-GPU-1"><data value="4000000000000.0">' in ceiling.words("../")
 
 
 def test_a_row_sets_time_and_rate_beside_the_floor() -> None:
     """8,000 bytes at 4 TB/s take 2 ns; a launch that takes 5 ns moves 1.6 TB/s, 2.5 times as long."""
     record = Described({"n=1": 8000}, {("n=1", "base"): 5.0, ("n=1", "empty"): 0.5, ("n=2", "base"): 9.0}).record()
-    table = bandwidth.table(record, PIECE, bandwidth.Ceiling(4e12, "other@1a2b3c", "kernel=stream"))
+    table = bandwidth.table(record, PIECE, bandwidth.Ceiling(4e12, "other@1a2b3c", "kernel=stream"), "../", "w1")
     heads = ["bytes", "floor", "empty launch", "base", "base: rate", "base: times the floor"]
     assert heads == [column.text for column in table.columns]
     assert ["8,000", "2.000 ns", "0.500 ns", "5.000 ns", "1.60 TB/s", "2.5"] == [

@@ -70,7 +70,7 @@ def test_the_answer_follows_the_promotions(tmp_path: Path, ratios: dict[str, flo
     record = record_of(tmp_path, ratios)
     first = answers.slices(record)[0]
     assert said(answers.lead(record)).startswith(lead)
-    assert ("cache = same-set", "noise floor ±0.00%") == (first.title, first.floor)
+    assert ("cache = same-set", "noise floor ±0.00%") == (first.title, first.floor.striptags())
     assert [line] == [said(one) for one in first.lines]
 
 

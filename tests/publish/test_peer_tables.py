@@ -46,6 +46,7 @@ def a_record(boards: tuple[str, ...] = BOARDS) -> RecordView:
     ]
     view = SimpleNamespace(
         name="sample@1a2b3c",
+        address="records/sample/1a2b3c/",
         plan=SimpleNamespace(
             name="sample", experiment=SimpleNamespace(arms=arms, axes={"n": [1, 2]}), fixtures=fixtures
         ),
@@ -57,7 +58,7 @@ def a_record(boards: tuple[str, ...] = BOARDS) -> RecordView:
 
 def test_a_row_is_a_fixture_peer_and_device_in_the_order_of_the_plan() -> None:
     """With several devices each is named, as shortly as tells them apart."""
-    table = peer_tables.table(a_record(), PIECE, "")
+    table = peer_tables.table(a_record(), PIECE, "", "w1")
     assert ["n=1", "n=1", "n=2", "n=2"] == [row.head.text for row in table.rows]
     assert ["library", "GPU-00000000", "21.00 ns", "10.00 ns", "2.10"] == [cell.text for cell in table.rows[0].cells]
     assert "2.09 to 2.11" == table.rows[0].cells[-1].note
@@ -65,7 +66,7 @@ def test_a_row_is_a_fixture_peer_and_device_in_the_order_of_the_plan() -> None:
 
 def test_with_a_ceiling_the_floor_stands_beside() -> None:
     """8,000 bytes at 4 TB/s are 2 ns, of which the kernel in use takes 5 times as many; no bytes, no floor."""
-    table = peer_tables.table(a_record(BOARDS[:1]), PIECE, "", Ceiling(4e12, "other@1a2b3c", "kernel=stream"))
+    table = peer_tables.table(a_record(BOARDS[:1]), PIECE, "", "w1", Ceiling(4e12, "other@1a2b3c", "kernel=stream"))
     assert ["2.000 ns", "5.0"] == [cell.text for cell in table.rows[0].cells][-2:]
     assert [tables.NOTHING] * 2 == list(table.rows[1].cells)[-2:]
     assert "device" not in [column.text for column in table.columns]

@@ -54,7 +54,7 @@ def test_cells_of_several_columns_are_labelled_and_stand_in_line() -> None:
 @pytest.mark.parametrize("field", [one.name for one in dataclasses.fields(Cell) if one.name != "code"])
 def test_every_text_of_a_cell_is_escaped(field: str) -> None:
     """No name, figure or reason becomes markup."""
-    marked: dict[str, Any] = {"text": "text", field: MARKED}
+    marked: dict[str, Any] = {"text": "text", "note": "note", field: MARKED}
     said = written(Cell(**marked))
     assert MARKED not in said
     assert str(escape(MARKED)) in said

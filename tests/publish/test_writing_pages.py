@@ -15,7 +15,15 @@ from reportgen.model.code import CodeFacts
 from reportgen.model.columns import COUNTERS
 from reportgen.model.counters import CounterLine
 from reportgen.model.record import Status
-from reportgen.publish import chart_data, record_facts, record_figures, study_charts, study_tables, study_values, tables
+from reportgen.publish import (
+    chart_data,
+    record_facts,
+    record_figures,
+    study_charts,
+    study_tables,
+    study_values,
+    table_kinds,
+)
 from reportgen.publish.bindings import Bindings
 from reportgen.publish.cache import Cache
 from reportgen.publish.claim_words import WORDS, ClaimWords
@@ -111,7 +119,7 @@ def test_the_guide_names_every_binding_and_every_choice(library: Library, tmp_pa
     assert set(Bindings(page, library, Theme([default_theme()])).functions()) == shown
     choices = [*record_facts.COUNTS, *record_facts.FACTS, *KINDS, *FrontMatter.__struct_fields__]
     assert [] == [name for name in choices if f"`{name}`" not in GUIDE]
-    known = {*tables.BY_SLICE, *tables.WHOLE, *tables.OF_GATES, *study_tables.KINDS}
+    known = {*table_kinds.BY_SLICE, *table_kinds.WHOLE, *table_kinds.OF_GATES, *study_tables.KINDS}
     shown = {*known, *IMPORTED_KINDS, "bandwidth", "peers", "code", "counters"}
     assert shown == set(re.findall(r'table\("(\w+)"', GUIDE))
     assert {*chart_data.KINDS, *study_charts.KINDS, *record_figures.KINDS, SAVINGS} == set(
