@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from reportgen.publish.verify_code import code_contradictions, kept_code
 from reportgen.publish.verify_evidence import (
     check_contradictions,
     declaration_contradictions,
@@ -212,6 +213,8 @@ def check_counts(manifest: Facts, batches: list[Facts], checks: list[Facts]) -> 
 def check_evidence(folder: Path, manifest: Facts, batches: list[Facts], checks: list[Facts]) -> Iterator[str]:
     """Hold an attempt's rows and refusals against what was noted beside them when they were measured."""
     noted = [json.loads(line) for line in (folder / "repetitions.jsonl").read_bytes().splitlines()]
+    plan = read_facts(folder / "plan.toml", f"{folder.name}/plan.toml")
+    yield from (f"{folder.name}/{line}" for line in code_contradictions(plan, noted, kept_code(folder)))
     yield from (f"{folder.name}/manifest.json: {line}" for line in refusal_contradictions(manifest, noted))
     for line in row_contradictions(scored_rows(batches), noted):
         yield f"batches.csv: attempt {folder.name}, {line}"
