@@ -41,6 +41,7 @@ SCHEMA_VERSION = 1
 TOLERANCE = 1e-12
 SUMS = "SHA256SUMS"
 PAGE, ZIP = "index.html", "record.zip"  # pages and downloads that a site has beside a record
+COUNTERS = re.compile(r"attempts/[^/]+/counters\.csv")  # so are those of the pages of attempts, profiles among them
 VERSIONED_LINES = ("events.jsonl", "repetitions.jsonl")
 NOT_RECOMPUTED = {"schema_version", "frozen_at", "began_at"}
 IDENTITY = {
@@ -91,6 +92,7 @@ def check_sums(folder: Path, prefix: str = "") -> Iterator[str]:
     for name in (name for name, path in found.items() if path.exists() and not path.is_file()):
         raise RefusedError(f"{prefix}{name}: is a device or a pipe, not a file")
     ignored = {SUMS, ZIP} | {name for name in found if PurePosixPath(name).name == PAGE}
+    ignored |= {name for name in found if not prefix and COUNTERS.fullmatch(name)}
     for name in sorted(set(listed) | (set(found) - ignored)):
         if name not in found:
             yield f"{prefix}{name}: is missing"
