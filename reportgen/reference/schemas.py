@@ -16,7 +16,15 @@ LEAD = (
 
 def schemas() -> str:
     """Make the page of schemas."""
-    return page("Schemas", LEAD, [*map(_schema, SCHEMAS), "## Types\n\n<!-- figures: rules of the format -->\n\nIn alphabetical order.", *_types()])
+    return page(
+        "Schemas",
+        LEAD,
+        [
+            *map(_schema, SCHEMAS),
+            "## Types\n\n<!-- figures: rules of the format -->\n\nIn alphabetical order.",
+            *_types(),
+        ],
+    )
 
 
 def _types() -> list[str]:
