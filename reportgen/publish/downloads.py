@@ -38,8 +38,8 @@ VERIFIER = "verify.py"
 README = "README.txt"
 ZIP = "record.zip"
 VERIFIER_PARTS = (
-    "verify.py", "verify_evidence.py", "verify_intervals.py", "verify_gates.py", "verify_null_study.py", "verify_numbers.py",
-    "verify_series.py", "verify_study_tables.py",
+    "verify.py", "verify_code.py", "verify_evidence.py", "verify_intervals.py", "verify_gates.py", "verify_null_study.py",
+    "verify_numbers.py", "verify_series.py", "verify_study_tables.py",
 )  # fmt: skip
 LICENCE = "CC-BY-4.0"
 _LICENCE_LINE = "# SPDX-License-Identifier: Apache-2.0"
