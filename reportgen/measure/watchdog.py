@@ -51,12 +51,12 @@ def split(runs: Path, guarding: Path, experiment: str) -> Guard | Watched:
     """
     become_subreaper()
     record = new_record(experiment)
+    polite = heeded(_FORWARDED)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {*polite, signal.SIGCHLD})
     guard_file(guarding, record.token).write(record)
     bear(record.token)
     sys.stdout.flush()
     sys.stderr.flush()
-    polite = heeded(_FORWARDED)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {*polite, signal.SIGCHLD})
     child = os.fork()
     if child == 0:
         return _controller(guarding, record, before)
