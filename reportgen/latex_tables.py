@@ -87,9 +87,9 @@ def _sign(one: str) -> str:
 
 
 def _is_known(one: str) -> bool:
-    base, *accents = unicodedata.normalize("NFD", one)
-    accented = one <= _LAST_LATIN and base.isascii() and len(accents) == 1 and accents[0] in _ACCENTS
-    return one in _KNOWN or accented
+    apart = unicodedata.normalize("NFD", one)
+    base, accent = apart[:1], apart[1:]
+    return one in _KNOWN or (one <= _LAST_LATIN and base.isascii() and accent in _ACCENTS)
 
 
 def _comment(text: str) -> str:
