@@ -76,7 +76,7 @@ def test_an_attempts_own_table_has_anchors_and_the_families_that_occur() -> None
     table = code_tables.of_attempt(attempt)
     assert ["code-shuffles"] == [row.anchor for row in table.rows]
     assert ["LDG", "LDGSTS", "SHFL", "MUFU"] == [column.text for column in table.columns][6:-1]
-    assert "SHFL 3, SHFL.BFLY 2" in table.rows[0].cells[-1].text
+    assert "SHFL 7, SHFL.BFLY 4, SHFL.IDX 3" in table.rows[0].cells[-1].text
     assert () == code_tables.of_attempt(cast("AttemptView", cast("Any", SimpleNamespace(code={})))).rows
 
 
