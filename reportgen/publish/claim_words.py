@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from reportgen.errors import InputError
-from reportgen.publish import code_tables, counters, gate_values, lookup, study_values
+from reportgen.model.result import ComparisonResult
+from reportgen.publish import code_tables, counters, gate_values, imagined_times, lookup, study_values
 from reportgen.publish.library import Library
 from reportgen.publish.markdown import SourcePage
 from reportgen.publish.page_records import PageRecords, Where
@@ -29,6 +30,7 @@ class ClaimWords(PageRecords):
     def __init__(self, page: SourcePage, library: Library) -> None:
         super().__init__(page, library)
         self.values: dict[str, Any] = {}
+        self._compared: list[tuple[str, str, str]] = []
         self._number: int | None = None
 
     def functions(self) -> dict[str, Callable[..., Any]]:
@@ -37,7 +39,7 @@ class ClaimWords(PageRecords):
 
     def begin(self) -> None:
         """Forget what the claim before asked."""
-        self.values, self.used = {}, {}
+        self.values, self.used, self._compared = {}, {}, []
 
     @contextmanager
     def imagining(self, number: int) -> Iterator[None]:
@@ -64,6 +66,16 @@ class ClaimWords(PageRecords):
             return found
 
         return noted
+
+    def _comparison(self, arm: str, vs: str, where: Where | None) -> tuple[RecordView, ComparisonResult]:
+        record, found = super()._comparison(arm, vs, where)
+        self._note(record, found)
+        return record, found
+
+    def _note(self, record: RecordView, found: ComparisonResult) -> None:
+        """Remember which arms a claim compares, since their times must agree with that in whatever could have been measured."""
+        if self._number is None:
+            self._compared.append((record.name, found.arm, found.baseline))
 
     def verdict(self, arm: str, vs: str = "incumbent", where: Where | None = None) -> str:
         """Give one verdict."""
@@ -167,7 +179,10 @@ class ClaimWords(PageRecords):
         """Give the median time of an arm per launch on one fixture in ns; of several devices the longest."""
         record, name = self._arm(arm)
         counters.fixtures_where(record, at)
-        return max(one.median_ns for one in lookup.times_of(record, name, at))
+        if self._number is None:
+            return max(one.median_ns for one in lookup.times_of(record, name, at))
+        pairs = [(arm, baseline) for of, arm, baseline in self._compared if of == record.name]
+        return max(imagined_times.times_of(record, name, at, pairs))
 
     def change_on(self, arm: str, vs: str, at: Where, figure: str = "low") -> float:
         """Give an end of the change in percent on one fixture: ``low`` or ``high`` of the interval, over all devices."""
@@ -175,7 +190,8 @@ class ClaimWords(PageRecords):
             raise InputError(f"no figure {figure!r}", remedy=f"figures are: {', '.join(ENDS)}")
         record, name = self._arm(arm)
         counters.fixtures_where(record, at)
-        _, cells = lookup.cells_of(record, name, vs, at)
+        found, cells = lookup.cells_of(record, name, vs, at)
+        self._note(record, found)
         ends = [getattr(cell.interval, figure) for cell in cells]
         return float(100 * (ENDS[figure](ends) - 1))
 

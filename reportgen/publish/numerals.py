@@ -59,6 +59,12 @@ _BY = rf"\b(?i:factor(?: of)? {_SOME}|ratio(?: of)? {_DIGITS}|by \d+\.\d+){_END}
 _PLAIN = r"(?<![\w.])(?:0\.\d+|1\.\d{2,}|\.\d{2,}|0,\d{2,}|\d+(?:\.\d+)?[eE][+\-−]?\d+)(?!\w|[.,]\d)"
 _SLASH = "\N{FRACTION SLASH}"
 _FRACTION = rf"(?<![\w./])\d+\s*[/{_SLASH}]\s*\d+(?=\s+(?:of|less|more|as|the|its|longer|shorter)\b)|(?<![\w{_SLASH}])\d*\s?\d{_SLASH}\d+(?!\w)|(?<![\w.,]:)(?<![\w.,:])\d+(?:\.\d+)?\s?:\s?1(?![\w.:]\d|\w)"
+_COUNTS = tuple(word for word, value in WORDS.items() if value >= 1)
+# A share said by two counts: one in twenty, nine times in ten, 3 out of 4, two of every five.
+_IN = (
+    rf"\b(?i:(?:{'|'.join(_COUNTS)}|{_LARGER}|\d+)(?:\s+times?|\s+cases?)?\s+(?:in|out\s+of(?:\s+every)?|of\s+every|in\s+every)\s+"
+    rf"(?:a\s+(?:hundred|thousand|million|dozen)|(?:{'|'.join(_COUNTS[1:])}|(?:{_LARGER})(?:-(?:{'|'.join(_COUNTS)}))?)|\d+))(?![\w-])"
+)
 _OF = r"(?<![\w.])\d*\.\d+\s+(?:of|times)\s+(?:the|its|their|that|this|what|a)\b"
 
 CHANGE = "{{ change(...) }}, {{ interval(...) }}, {{ floor(...) }} or {{ study(...) }}"
@@ -83,7 +89,7 @@ def _kind(name: str, pattern: str, binding: str) -> Kind:
 KINDS = (
     _kind("percentage", rf"\b(?i:half|an? (?:{_PARTS}|hundred)(?: of)?) an? per ?cent{_END}|(?:{_SOME}|\bno\b|\b[IVXLC]+)[\s-]*(?:{_SHARE})|(?:{_SOME}\s*|\b(?i:an?) )?\b(?:tenths?|hundredths?|thousandths?) of a (?:percent|per cent){_END}", CHANGE),
     _kind("rate", rf"(?:{_SOME}|\b(?i:half) an?)[\s-]*{_RATE}{_END}", ANY),
-    _kind("ratio", rf"(?<!\w)[x×]\d+\.\d+|{_SOME}\s*(?:(?:×|x)(?!\s*\d)|times|fold|-fold){_END}|{_OF}|{_FRACTION}|{_PART}|{_BY}", CHANGE),
+    _kind("ratio", rf"(?<!\w)[x×]\d+\.\d+|{_SOME}\s*(?:(?:×|x)(?!\s*\d)|times|fold|-fold){_END}|{_OF}|{_IN}|{_FRACTION}|{_PART}|{_BY}", CHANGE),
     _kind("number of bytes", rf"{_SOME}[\s-]*{_BYTES}{_END}", ANY),
     _kind("time", rf"(?:{_SOME}|\b(?i:half) an?)[\s-]*{_TIME}{_END}|\b(?:(?i:an?|every) )?(?:tenths?|hundredths?|thousandths?) of an? (?:second|millisecond|microsecond|minute){_END}", TIME),
     _kind("reading", rf"{_SOME}\s*{_READ}{_END}", ANY),

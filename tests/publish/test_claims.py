@@ -127,6 +127,8 @@ def test_any_other_claim_is_refused_with_its_sentence(library: Library, tmp_path
         f'change_on("candidate", "incumbent", {AT}) <= change_on("candidate", "control", {AT}) or true',
         f'change_on("candidate", "incumbent", {AT}, figure="low") <= change_on("candidate", "incumbent", {AT}, figure="high")',
         f'time("candidate", {AT}) >= 0 and time("candidate", {AT}) == time("sample:candidate", {AT})',
+        f'time("candidate", {AT}) >= time("incumbent", {AT}) or change_on("candidate", "incumbent", {AT}, figure="low") < 0',
+        f'change_on("candidate", "control", {AT}, figure="high") > 0 or time("control", {AT}) > time("candidate", {AT}) * 0.999999',
     ],
 )  # fmt: skip
 def test_a_claim_that_follows_from_the_rules_alone_is_refused(library: Library, tmp_path: Path, holds: str) -> None:
@@ -149,6 +151,8 @@ def test_a_claim_that_follows_from_the_rules_alone_is_refused(library: Library, 
         f'gate("pays", {SAME}) == "passes" or saving("pays", "candidate", {AT}, figure="low") < 0.02',
         f"floor({SAME[6:]}) < 30",
         f'time("candidate", {AT}) < time("incumbent", {AT})',
+        f'time("candidate", {AT}) < time("incumbent", {AT}) and change_on("candidate", "incumbent", {AT}, figure="high") < 0',
+        f'time("candidate", {AT}) < 3 * time("incumbent", {AT}) or change_on("candidate", "incumbent", {AT}, figure="high") < 50',
         'count("arms") == 4 or count("arms") > 4',
         'count("failed_checks") == 0',
         f'not (verdict("candidate", {SAME}) == "slower" and verdict("candidate", where={{"cache": "rotating"}}) == "faster")',
