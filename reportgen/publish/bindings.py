@@ -123,7 +123,7 @@ class Bindings(PlanBindings, ImportedBindings):
                 except (TypeError, AttributeError, ValueError, LookupError) as fault:
                     raise InputError(
                         f"{function.__name__} is handed what it does not take: {fault}",
-                        remedy="see docs/writing-pages.md",
+                        remedy="see `reportgen manual writing-pages`",
                     ) from fault
             except InputError as fault:
                 line = calling_line(self._page.source)
