@@ -115,8 +115,8 @@ def _table(found: Mapping[str, CodeFacts], names: Sequence[str], columns: Sequen
 
 def _opcodes(facts: CodeFacts) -> str:
     """Count every opcode and each first variant of one, as sentences and tables ask for them."""
-    names = {".".join(name.split(".")[:_PARTS]) for name in facts.opcodes} | {
-        name.split(".")[0] for name in facts.opcodes
+    names = {".".join(name.split(".")[:_PARTS]) for name in facts.opcodes or {}} | {
+        name.split(".")[0] for name in facts.opcodes or {}
     }
     return ", ".join(f"{name} {facts.of(name)}" for name in sorted(names))
 

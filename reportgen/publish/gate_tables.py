@@ -216,7 +216,7 @@ def _point(gate: GateResult, point: BandPoint, place: int) -> Row:
         word(gate.name, note=gate.arm),
         (value, *ratios, ranks, word(point.verdict.value, tone="outcome"), code(point.device)),
         first=place == 1,
-        anchor=f"points-of-{gate_anchor(gate)}-{place}",
+        anchor=f"points-of-{gate_anchor(gate)}" + (f"-{place}" if place > 1 else ""),
     )
 
 

@@ -70,7 +70,7 @@ def _sweep(record: RecordView, slices: Sequence[Slice], place: Place, asked: tup
 
 def _sweep_table(record: RecordView, slices: Sequence[Slice], asked: tuple[str, str, list[str]], page: str) -> Table:
     axis, baseline, arms = asked
-    values = sweep_charts.axis_values(record, axis)
+    values, names = sweep_charts.axis_values(record, axis), sweep_charts.slice_names(slices)
     rows = []
     for piece in slices:
         for one in by_baseline(record, piece).get(baseline, []):
@@ -82,7 +82,7 @@ def _sweep_table(record: RecordView, slices: Sequence[Slice], asked: tuple[str, 
                     Row(
                         code(one.arm),
                         (
-                            code(wording.slice_name(piece.name)),
+                            code(names[piece.name]),
                             figure(at, at.replace(",", ""), href=href),
                             figure(wording.change(cell.ratio), cell.ratio, href=href),
                             figure(wording.interval(low, high), both(low, high), href=href),
