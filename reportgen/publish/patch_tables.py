@@ -14,7 +14,7 @@ from reportgen.publish.view import FileFact, RecordView
 
 NOTE = (
     "A patch turns the baseline's source, as it was measured, into the arm's; git apply takes it in the folder of the record's sources. "
-    "What was measured of it stands at its head."
+    "What was measured of it stands at its head. SHA256SUMS of the record lists each."
 )
 
 
@@ -94,5 +94,5 @@ def _file(record: RecordView, pair: Pair, page: str) -> tuple[Cell, Cell]:
     name = known.path.rpartition("/")[2]
     return (
         Cell(name, href=page + known.path, note=f"SHA-256 {known.sha256}", code=True),
-        figure(wording.count(known.length_bytes), known.length_bytes),
+        figure(wording.count(known.length_bytes), known.length_bytes, href=f"{page}#patches" if page else ""),
     )

@@ -14,6 +14,7 @@ from reportgen.model.result import ArmTime, Band, CellResult, ComparisonResult, 
 from reportgen.publish import bandwidth, gate_tables, lookup, sweep_charts, wording
 from reportgen.publish.bandwidth import Ceiling
 from reportgen.publish.context import Cell, Column, Row, Table
+from reportgen.publish.linked import linked
 from reportgen.publish.tables import NOTHING, both, figure, word
 from reportgen.publish.view import RecordView
 from reportgen.units import NS_PER_S
@@ -48,8 +49,13 @@ def ranges(record: RecordView, slices: Sequence[Slice], page: str, gate: str | N
         stub=stub,
         columns=tuple(Column(f"{arm} ({name})" if several else arm) for name, arm in columns),
         rows=rows,
-        note=f"Ranges of {axes} against {wording.names(sorted({one.baseline for one in found}))} in which two adjacent points or more say the same, all points of an arm and "
-        f"slice together with at least 95%. Over all of it: what to do with the arm where nothing chooses by {axes}. Pays, costs: by more than {_threshold(found)}. {wording.freezing(found, record.plan.digest)}",
+        note=Markup(
+            "Ranges of {} against {} in which two adjacent points or more say the same, all points of an arm and slice together with at least 95%. "
+            "Over all of it: what to do with the arm where nothing chooses by {}. Pays, costs: by more than {}. {}"
+        ).format(
+            axes, wording.names(sorted({one.baseline for one in found})), axes, _threshold(found, page),
+            wording.freezing(found, record.plan.digest),
+        ),
     )  # fmt: skip
 
 
@@ -57,9 +63,15 @@ def _axis(record: RecordView, gate: GateResult) -> str:
     return next((one.axis or "" for one in record.plan.experiment.gates if one.name == gate.name), "")
 
 
-def _threshold(found: Sequence[GateResult]) -> str:
-    asked = wording.names(sorted({wording.percent(one.threshold, decimals=2) for one in found}))
-    return f"{asked} of the baseline's time, or the cell floor of the slice where that is more"
+def _threshold(found: Sequence[GateResult], page: str) -> Markup:
+    """Say what was asked, each threshold leading to the first gate that asks it."""
+    gates = {one.threshold: one for one in reversed(found)}
+    asked = [
+        linked(wording.percent(value, decimals=2), value, f"{page}#{gate_tables.gate_anchor(gates[value])}")
+        for value in sorted(gates)
+    ]
+    said = Markup(wording.names(list(asked)))  # noqa: S704 - of figures that were escaped
+    return said + Markup(" of the baseline's time, or the cell floor of the slice where that is more")
 
 
 def _range(record: RecordView, gate: GateResult | None, page: str) -> Cell:
