@@ -6,7 +6,7 @@ An unknown name is a problem with the page's file and line, and a visible mark o
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -22,6 +22,7 @@ from reportgen.publish import (
     gate_tables,
     gate_values,
     lookup,
+    patch_tables,
     peer_tables,
     record_figures,
     record_files,
@@ -48,6 +49,7 @@ from reportgen.publish.templates import Theme
 from reportgen.publish.view import RecordView
 
 MISSING = Markup('<mark class="missing">missing</mark>')
+OF_SOURCES: Mapping[str, Callable[..., Table]] = {"code": code_tables.of_record, "patches": patch_tables.of_record}
 RATIOS = ("headline", "estimate", "low", "high")
 
 
@@ -106,6 +108,7 @@ class Bindings(PlanBindings, ImportedBindings):
             "saving": self.saving,
             "downloads": self.downloads,
             "link": self.link,
+            "patch": self.patch,
             "imported": self.imported,
             "stated": self.stated,
             "published": self.published,
@@ -261,7 +264,7 @@ class Bindings(PlanBindings, ImportedBindings):
         return self._figure(record, said.anchor, said.value, said.text)
 
     def table(self, kind: str, experiment: str | None = None, where: Where | None = None, **named: Any) -> Markup:
-        """Show tables of one kind, one a slice; ``bandwidth`` and ``peers`` take ``ceiling``, a record, and ``at``, a fixture of it; ``code`` takes ``counts`` and ``arms``, ``counters`` any axes and ``arms``; those of gates a ``unit``; imported ones an ``attempt``."""
+        """Show tables of one kind, one a slice; ``bandwidth`` and ``peers`` take ``ceiling``, a record, and ``at``, a fixture of it; ``code`` takes ``counts`` and ``arms``, ``counters`` any axes and ``arms``; ``patches`` ``arms``; those of gates a ``unit``; imported ones an ``attempt``."""
         if kind in IMPORTED_KINDS:
             built = self.imported_tables(kind, experiment, **named)
             return Markup("\n").join(self._theme.table(table) for table in built)
@@ -270,8 +273,8 @@ class Bindings(PlanBindings, ImportedBindings):
     def _table_of(self, kind: str, record: RecordView, where: Where | None, **named: Any) -> Markup:
         if kind in ("bandwidth", "peers"):
             return self._beside_floor(kind, record, where or {}, **named)
-        if kind == "code":
-            return self._theme.table(code_tables.of_record(record, self._root, **named))
+        if kind in OF_SOURCES:
+            return self._theme.table(OF_SOURCES[kind](record, self._root, **named))
         if kind == "counters":
             return self._counters(record, where, **named)
         if kind in study_tables.KINDS:
@@ -362,6 +365,16 @@ class Bindings(PlanBindings, ImportedBindings):
         """Lead to the record's page."""
         record = self._record(experiment)
         return Markup('<a href="{}">{}</a>').format(self._root + record.address, text)
+
+    def patch(self, arm: str, vs: str = "incumbent") -> Markup:
+        """Lead to the patch that turns the source of a baseline into an arm's."""
+        record, name = self._arm(arm)
+        found = patch_tables.fact_of(
+            record, name, lookup.baseline_named(record.plan, lookup.arm_named(record.plan, name), vs)
+        )
+        return Markup('<a href="{}" download>{}</a>').format(
+            self._root + record.address + found.path, found.path.rpartition("/")[2]
+        )
 
     def _gate_figure(self, record: RecordView, anchor: str, gate: GateResult, value: float, unit: str) -> Markup:
         kind = sums.TIME if gate.quantity == gate_tables.SAVED_NS else sums.SAVED

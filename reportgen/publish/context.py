@@ -311,6 +311,7 @@ class RecordPage:
     attempts: Table
     replications: tuple[Table, ...]
     downloads: tuple[Download, ...]
+    patches: Table
     checking: Checking
     history: History
     citation: Citation
