@@ -24,7 +24,7 @@ from reportgen.publish.cache import Cache
 from reportgen.publish.identities import SOUND, bytes_of, folders_of_attempts, identity_of, sound_key
 from reportgen.publish.stamp import code_digest
 
-PROGRAM = "reportgen.publish.helper"
+PROGRAM = "reportgen.publish.assistant"
 _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 _MOST = 4
 _WORTH_BYTES = 2_000_000  # of the archive: less is computed before a helper has loaded its libraries

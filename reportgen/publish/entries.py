@@ -105,10 +105,15 @@ class Entries:
         """Write everything that a reader takes home of a record."""
         licence = self._licence
         key = self._key(all_attempts(record), licence, msgspec.json.encode(result.stages).decode())
-        write = partial(downloads.write_record, record, result, licence=licence)
+        told: list[FileFact] = []
+
+        def write(draft: Path) -> None:
+            written = downloads.write_record(record, result, draft, licence=licence)
+            told.extend(FileFact(one.path, one.length_bytes, one.sha256) for one in written)
+
         folder = self._cache.folder("downloads", key, write)
         files = self._cache.struct(
-            "sums", key, list[FileFact], lambda: [_fact(folder, name) for name in files_under(folder)]
+            "sums", key, list[FileFact], lambda: told or [_fact(folder, name) for name in files_under(folder)]
         )
         return Downloads(folder, files)
 

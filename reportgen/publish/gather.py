@@ -30,7 +30,7 @@ from reportgen.publish.hashes import digest
 from reportgen.publish.library import Holdings, Library
 from reportgen.publish.problems import Problem
 from reportgen.publish.shelf import Drawing
-from reportgen.publish.view import AttemptView, RecordView
+from reportgen.publish.view import AttemptView, FileFact, RecordView
 
 
 class Drawer:
@@ -52,11 +52,15 @@ class Drawer:
 
 
 class Gathered:
-    """What a project holds: ``library`` for pages, ``files`` to publish by address, ``problems`` on the way; ``entries`` are what was computed."""
+    """What a project holds: ``library`` for pages, ``files`` to publish by address, ``problems`` on the way.
+
+    ``entries`` are what was computed; ``known`` holds by address what is known of files that this program wrote into its cache.
+    """
 
     def __init__(self, project: Project, cache: Cache, crew: Crew | None = None) -> None:
         self.entries = Entries(project, cache)
         self.files: dict[str, Path] = {}
+        self.known: dict[str, FileFact] = {}
         self.problems: list[Problem] = []
         self.alone: dict[str, RecordView] = {}
         self.drawer = Drawer(cache, self.entries.code)
@@ -113,6 +117,7 @@ class Gathered:
         replications, others = beside(record.replications, address), beside(record.others, address)
         found = self.entries.downloads(record, result)
         self.files.update({address + file.path: found.folder / file.path for file in found.files})
+        self.known.update({address + file.path: file for file in found.files})
         return RecordView(
             experiment=record.name,
             slug=record.slug,

@@ -109,14 +109,16 @@ _ANSWERS: Mapping[str, Callable[[Holdings, str], Any]] = {
     "place": Holdings.place,
 }
 
+_OUTSIDE = ("published", "place")  # read when they are asked for, so the answer may change while this process lives
+
 
 class Library:
-    """Answers what pages ask of the holdings; every question asked stands in ``asked``."""
+    """Answers what pages ask of the holdings; every question asked stands in ``asked``, with the hash of its answer."""
 
     def __init__(self, held: Holdings, digests: dict[Question, str] | None = None) -> None:
         self._held = held
         self._digests: dict[Question, str] = {} if digests is None else digests
-        self.asked: set[Question] = set()
+        self.asked: dict[Question, str] = {}
 
     def apart(self) -> Library:
         """Give a library of the same holdings of which nothing was asked yet."""
@@ -128,7 +130,7 @@ class Library:
 
     def answered(self, question: Question) -> str:
         """Hash what the answer to a question is."""
-        if question.of in ("published", "place"):  # may change while this process lives
+        if question.of in _OUTSIDE:
             return _hash(self._answer(question))
         if question not in self._digests:
             self._digests[question] = _hash(self._answer(question))
@@ -139,8 +141,12 @@ class Library:
 
     def _ask(self, of: str, name: str = "") -> Any:
         question = Question(of, name)
-        self.asked.add(question)
-        return self._answer(question)
+        answer = self._answer(question)
+        heard = _hash(answer) if of in _OUTSIDE else self.answered(question)
+        before = self.asked.setdefault(question, heard)
+        if before != heard:
+            self.asked[question] = f"{before}, then {heard}"  # which is no answer that is ever given
+        return answer
 
     @property
     def settings(self) -> Settings:

@@ -81,7 +81,7 @@ class Maker:
         self._drawer.asked.clear()
         task.make(page, library)
         page.drawn += self._drawer.asked
-        page.asked += sorted(library.asked)
+        page.asked += sorted(library.asked.items())
         return page
 
     def read_sources(self, manual: Manual) -> list[SourcePage]:

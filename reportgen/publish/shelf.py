@@ -35,7 +35,7 @@ class Drawing(msgspec.Struct, frozen=True):
 class Grown(msgspec.Struct, array_like=True):
     """What making a page adds to a site: files of HTML, each with its source, and all that was noted on the way.
 
-    ``asked`` is what the page asked of the library.
+    ``asked`` is what the page asked of the library, with the hash of each answer.
     """
 
     made: list[tuple[str, str, bytes]] = []
@@ -45,7 +45,7 @@ class Grown(msgspec.Struct, array_like=True):
     problems: list[Problem] = []
     claims: list[Judged] = []
     drawn: list[Drawing] = []
-    asked: list[Question] = []
+    asked: list[tuple[Question, str]] = []
 
     def add(self, more: Grown) -> None:
         """Add what another page added."""
@@ -54,32 +54,43 @@ class Grown(msgspec.Struct, array_like=True):
 
 
 class Shelf:
-    """Finds and keeps pages that come from ``common`` besides their own parts; ``answered`` hashes the answer to a question."""
+    """Finds and keeps pages that come from ``common`` besides their own parts; ``answered`` hashes the answer to a question.
 
-    def __init__(self, cache: Cache, common: Iterable[bytes | str], answered: Callable[[Question], str]) -> None:
-        self._cache, self._common, self._answered = cache, digest(common), answered
+    Nothing is kept once what is common is not ``steady``: a template that was saved meanwhile may have been read before or after.
+    """
+
+    def __init__(
+        self,
+        cache: Cache,
+        common: Iterable[bytes | str],
+        answered: Callable[[Question], str],
+        steady: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._cache, self._common, self._answered, self._steady = cache, digest(common), answered, steady
 
     def find(self, name: Hashable, parts: tuple[Any, ...]) -> Grown | None:
         """Give what making the page would add; nothing where it must be made."""
         own = self._own(name, parts)
         try:
             asked = msgspec.json.decode(self._cache.find(ASKED, own), type=list[Question])
-            kept = self._cache.find(PAGES, self._key(own, asked))
+            kept = self._cache.find(PAGES, _key(own, [(one, self._answered(one)) for one in asked]))
             return msgspec.msgpack.decode(kept, type=Grown, dec_hook=_marked)
         except msgspec.MsgspecError:
             return None
 
     def keep(self, name: Hashable, parts: tuple[Any, ...], made: Grown) -> None:
         """Keep what making the page added."""
-        own = self._own(name, parts)
-        self._cache.keep(PAGES, self._key(own, made.asked), msgspec.msgpack.encode(made, enc_hook=str))
-        self._cache.keep(ASKED, own, msgspec.json.encode(made.asked))
+        if self._steady():
+            own = self._own(name, parts)
+            self._cache.keep(PAGES, _key(own, made.asked), msgspec.msgpack.encode(made, enc_hook=str))
+            self._cache.keep(ASKED, own, msgspec.json.encode([question for question, _ in made.asked]))
 
     def _own(self, name: Hashable, parts: tuple[Any, ...]) -> str:
         return digest([self._common, msgspec.json.encode((name, parts), enc_hook=str)])
 
-    def _key(self, own: str, asked: Sequence[Question]) -> str:
-        return digest([own, *(part for one in asked for part in (*one, self._answered(one)))])
+
+def _key(own: str, asked: Sequence[tuple[Question, str]]) -> str:
+    return digest([own, *(part for question, answer in asked for part in (*question, answer))])
 
 
 def _marked(kind: type, text: str) -> Markup:

@@ -10,13 +10,7 @@ from pathlib import Path
 import msgspec
 
 from reportgen.project import Project
-from reportgen.publish import (
-    announcing,
-    links,
-    publishing,
-    search,
-    svg,
-)
+from reportgen.publish import announcing, links, publishing, search, svg
 from reportgen.publish.cache import Cache
 from reportgen.publish.crew import Crew, Job
 from reportgen.publish.described import described
@@ -25,10 +19,11 @@ from reportgen.publish.making import Maker, Task
 from reportgen.publish.manual import Manual, read_manual
 from reportgen.publish.markdown import SourcePage
 from reportgen.publish.problems import Problem
-from reportgen.publish.remembering import Memory, look_at, under
+from reportgen.publish.remembering import Look, Memory, look_at, under
 from reportgen.publish.shelf import Drawing, Shelf
 from reportgen.publish.templates import Theme
 from reportgen.publish.theme_folders import theme_folders
+from reportgen.publish.view import FileFact
 
 STATIC = "static"
 
@@ -69,11 +64,13 @@ def make_site(project: Project, gathered: Gathered, memory: Memory, cache: Cache
     files.update({address: gathered.entries.preview(shown) for address, shown in made.pictures})
     files[search.ADDRESS] = search.index(made.indexed)
     files.update(announcing.files(made.indexed, project.settings))
-    files[publishing.LISTING] = publishing.listing(_listed(address, files[address], memory) for address in files)
+    files[publishing.LISTING] = publishing.listing(
+        _listed(address, files[address], memory, gathered.known) for address in files
+    )
     written = {page.front.address: page for page in sources} | {page.address: page for page in manual.pages.values()}
     problems = [*gathered.problems, *made.problems, *_taken_twice(made.made)]
     problems += links.check(dict(made.found), set(files), written)
-    places = {one.name: gathered.library.place(one.name) for one in made.asked if one.of == "place"}
+    places = {one.name: gathered.library.place(one.name) for one, _ in made.asked if one.of == "place"}
     return Site(files, len(pages), tuple(sorted(dict.fromkeys(problems))), places)
 
 
@@ -101,11 +98,15 @@ def _maker(project: Project, gathered: Gathered, memory: Memory, cache: Cache) -
     folders = theme_folders(project.templates)
     seen = look_at(under(project.docs)) if project.docs else ()
     manual = memory.read("manual", seen, lambda _: read_manual(project))
-    look = look_at(path for folder in folders for path in under(folder))
+    look = _look(folders)
     theme, themed = memory.read("theme", look, lambda _: (Theme(folders), cache.hashes.tree(*folders)))
     common = [gathered.entries.code, themed, msgspec.json.encode(project.settings)]
-    shelf = Shelf(cache, common, gathered.library.answered)
+    shelf = Shelf(cache, common, gathered.library.answered, lambda: look == _look(folders))
     return Maker(project, gathered, theme, partial(memory.once, kept=shelf)), manual
+
+
+def _look(folders: Sequence[Path]) -> Look:
+    return look_at(path for folder in folders for path in under(folder))
 
 
 def _figures(drawn: Sequence[Drawing]) -> dict[str, bytes]:
@@ -125,7 +126,9 @@ def _taken_twice(made: Sequence[tuple[str, str, bytes]]) -> Iterator[Problem]:
         seen.add(file)
 
 
-def _listed(address: str, content: bytes | Path, memory: Memory) -> publishing.Listed:
+def _listed(address: str, content: bytes | Path, memory: Memory, facts: Mapping[str, FileFact]) -> publishing.Listed:
+    if address in facts and isinstance(content, Path):
+        return publishing.Listed(address, facts[address].length_bytes, facts[address].sha256)
     known = content if isinstance(content, bytes) else look_at([content])
     found: publishing.Listed = memory.read(("listed", address), known, lambda _: publishing.listed(address, content))
     return found

@@ -14,12 +14,12 @@ import pytest
 from reportgen.archive.notes import exclude
 from reportgen.project import Project, at_address, open_project
 from reportgen.publish import stamp
+from reportgen.publish.assistant import Desk
 from reportgen.publish.build import build
 from reportgen.publish.cache import FOLDER, Cache
 from reportgen.publish.crew import Crew, Job, crew_of
 from reportgen.publish.gather import Gathered
 from reportgen.publish.hashes import Hashes
-from reportgen.publish.helper import Desk
 from reportgen.publish.remembering import Memory
 from reportgen.publish.site import make_site
 from reportgen.publish.theme_folders import theme_folders

@@ -11,15 +11,16 @@ import msgspec
 from reportgen.project import Project, Settings
 from reportgen.publish.cache import FOLDER, Cache
 from reportgen.publish.crew import Job, do
-from reportgen.publish.entries import Entries, missing
-from reportgen.publish.gather import Gathered
-from reportgen.publish.site import page_jobs
+from reportgen.publish.stamp import code_digest
 
 
 class Desk:
     """The jobs of one lab by name: first those of the archive, then, once it is asked for one of them, those of pages, stage by stage."""
 
     def __init__(self, project: Project, cache: Cache) -> None:
+        code_digest(cache.hashes)  # before the rest of the program is loaded: what is then another one is told
+        from reportgen.publish.entries import Entries, missing  # noqa: PLC0415
+
         entries = Entries(project, cache)
         self._jobs = _by_name(missing(entries, entries.scan()[0]))
         self._later = _pages(project, cache)
@@ -37,6 +38,9 @@ class Desk:
 
 
 def _pages(project: Project, cache: Cache) -> Iterator[list[Job]]:
+    from reportgen.publish.gather import Gathered  # noqa: PLC0415 - as above
+    from reportgen.publish.site import page_jobs  # noqa: PLC0415
+
     yield from page_jobs(project, Gathered(project, cache), cache)
 
 
