@@ -18,7 +18,7 @@ from reportgen.measure.backends.session import CallableRefusedError, CallableSpe
 
 # The first run compiles, the second may still choose between kernels; the third meets what will be captured.
 WARM_UPS = 3
-REMEDY = "see docs/writing-experiments.md on what a callable returns"
+REMEDY = "see `reportgen manual writing-experiments` on what a callable returns"
 _LIBRARIES = ("torch", "triton", "jax", "jaxlib")
 
 Run = Callable[[int], Any]
