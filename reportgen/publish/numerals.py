@@ -23,9 +23,11 @@ _SOME = rf"(?:(?<![\w.\-])(?:{_FIGURE}|(?:{_FIGURE}\s*,\s*)+{_FIGURE}\s*(?:and|o
 _END = r"(?![\w])"
 _FEW = rf"\b(?i:(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|{_LARGER})(?:[ -](?:{'|'.join(WORDS)}|{_LARGER}))*)"
 
-_SHARE = r"%|‰|‱|per ?cents?\b|percentage points?\b|per ?milles?\b|promille\b|permil\b|basis points?\b|ppm\b|pct\b|pp\b"
+_SHARE = (
+    r"%|‰|‱|per[ -]?cents?\b|percentage points?\b|per ?milles?\b|promille\b|permil\b|basis points?\b|ppm\b|pct\b|pp\b"
+)
 _TIME = (
-    r"(?:ps|ns|µs|μs|us|ms|s|h|min|[nmuµμ]?secs?|mins|hrs?|(?:nano|micro|milli|pico)?-?seconds?|minutes?|hours?|(?:clock )?cycles?|clocks|"
+    r"(?:ps|ns|µs|μs|us|ms|s|h|min|[nmuµμ]?secs?|mins|hrs?|(?:nano|micro|milli|pico)?-?seconds?|micros|millis|nanos|minutes?|hours?|(?:clock )?cycles?|clocks|"
     r"(?:tenths?|hundredths?|thousandths?) of a (?:second|millisecond|microsecond))"
 )
 _COUNTABLE = (
@@ -49,6 +51,7 @@ _ITS = r"(?:(?:the|its|their|that|this|all|our|a|an)\s+)?(?:[a-z]+(?:'s)?\s+)?"
 _PART = (
     rf"\b(?i:(?:half|twice|thrice|double|triple)\s+(?:as\s+[a-z]+(?:\s+again)?|{_ITS}{_MEASURE}|of\s+{_ITS}{_MEASURE}|what|that(?=\s+(?:of|much|many|long)))|"
     rf"(?:halv|doubl|tripl|quadrupl)(?:es|ed|ing)\s+(?:the|its|their|it|them|that|this|every|each)|"
+    rf"{_MEASURE}\s+(?:has\s+|have\s+)?(?:halved|doubled|tripled|quadrupled)|"
     rf"(?:is|are|was|were|be|been|gets?|got|than|nearly|almost|about)\s+(?:halved|doubled|tripled|quadrupled)|"
     rf"(?:by|in)\s+half(?![\s-]+(?:precision|the\b|of\b|a\b|an\b|as\b))|"
     rf"(?:(?:an?|{'|'.join(WORDS)})[\s-])?(?:{_PARTS})\s+(?:less|more|longer|shorter|faster|slower|as\s+[a-z]+|(?:of\s+{_ITS}|(?:the|its|their)\s+){_MEASURE}|of\s+(?:what|it)\b)|"
@@ -58,11 +61,11 @@ _PART = (
 _BY = rf"\b(?i:factor(?: of)? {_SOME}|ratio(?: of)? {_DIGITS}|by \d+\.\d+){_END}"
 _PLAIN = r"(?<![\w.])(?:0\.\d+|1\.\d{2,}|\.\d{2,}|0,\d{2,}|\d+(?:\.\d+)?[eE][+\-−]?\d+)(?!\w|[.,]\d)"
 _SLASH = "\N{FRACTION SLASH}"
-_FRACTION = rf"(?<![\w./])\d+\s*[/{_SLASH}]\s*\d+(?=\s+(?:of|less|more|as|the|its|longer|shorter)\b)|(?<![\w{_SLASH}])\d*\s?\d{_SLASH}\d+(?!\w)|(?<![\w.,]:)(?<![\w.,:])\d+(?:\.\d+)?\s?:\s?1(?![\w.:]\d|\w)"
+_FRACTION = rf"\\[dt]?frac\s*\{{?\d+\}}?\s*\{{?\d+|(?<![\w./])\d+\s*[/{_SLASH}]\s*\d+(?=\s+(?:of|less|more|as|the|its|longer|shorter)\b)|(?<![\w{_SLASH}])\d*\s?\d{_SLASH}\d+(?!\w)|(?<![\w.,]:)(?<![\w.,:])\d+(?:\.\d+)?\s?:\s?1(?![\w.:]\d|\w)"
 _COUNTS = tuple(word for word, value in WORDS.items() if value >= 1)
 # A share said by two counts: one in twenty, nine times in ten, 3 out of 4, two of every five.
 _IN = (
-    rf"\b(?i:(?:{'|'.join(_COUNTS)}|{_LARGER}|\d+)(?:\s+times?|\s+cases?)?\s+(?:in|out\s+of(?:\s+every)?|of\s+every|in\s+every)\s+"
+    rf"\b(?i:(?:{'|'.join(_COUNTS)}|{_LARGER}|\d+)(?:\s+times?|\s+cases?)?\s+(?:in|out\s+of(?:\s+every)?|of\s+every|in\s+every|of(?=\s+a\s+(?:hundred|thousand|million)))\s+"
     rf"(?:a\s+(?:hundred|thousand|million|dozen)|(?:{'|'.join(_COUNTS[1:])}|(?:{_LARGER})(?:-(?:{'|'.join(_COUNTS)}))?)|\d+))(?![\w-])"
 )
 _OF = r"(?<![\w.])\d*\.\d+\s+(?:of|times)\s+(?:the|its|their|that|this|what|a)\b"
