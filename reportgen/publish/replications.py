@@ -16,7 +16,7 @@ MOST_COLUMNS = 4  # of replications side by side; a hundred nights are a list
 
 def replications(record: RecordView, library: Library) -> tuple[Table, ...]:
     """Show, slice by slice, what the record and each of its replications found; none without replications."""
-    known = [library.alone[one.address] for one in record.replications if one.address in library.alone]
+    known = [alone for one in record.replications if (alone := library.alone(one.address)) is not None]
     if not known:
         return ()
     return tuple(_table(record, known, piece) for piece in record.plan.slices)

@@ -147,6 +147,9 @@ def test_counts_of_machine_code_are_read_where_there_are_any(attempt: Attempt) -
     artifacts.mkdir(exist_ok=True)
     (artifacts / layout.CODE).write_text('{"base": {"registers": 32, "opcodes": {"BAR": 2}, "options": ["-O3"]}}')
     assert (32, 2) == (load_attempt(attempt.path).code["base"].of("registers"), attempt.code["base"].of("BAR"))
+    (artifacts / layout.CODE).write_text('{"base": {"registers": 32, "instructions": null, "opcodes": null}}')
+    undisassembled = load_attempt(attempt.path).code["base"]
+    assert (32, None, None) == (undisassembled.registers, undisassembled.of("instructions"), undisassembled.of("BAR"))
     (artifacts / layout.CODE).write_text("[")
     with pytest.raises(RecordError, match=r"code\.json"):
         _ = load_attempt(attempt.path).code
