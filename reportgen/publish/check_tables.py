@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from reportgen.publish import lookup, wording
 from reportgen.publish.context import Cell, Column, Row, Table
-from reportgen.publish.tables import figure, word
+from reportgen.publish.tables import figure, small, word
 from reportgen.publish.view import CheckLine, RecordView
 
 
@@ -44,10 +44,6 @@ def _check_cells(line: CheckLine, href: str) -> tuple[Cell, ...]:
     return (
         word(f"{line.kind} against {line.against}, {line.when}"),
         *(figure(wording.count(value), value, href=href) for value in (line.checks, line.elements, line.mismatches)),
-        *(figure(_small(value), value, href=href) for value in (line.max_abs, line.rel_l2)),
+        *(figure(small(value), value, href=href) for value in (line.max_abs, line.rel_l2)),
         word("failed" if line.failed else "passed", tone="slower" if line.failed else ""),
     )
-
-
-def _small(value: float | None) -> str:
-    return wording.NOT_COMPUTED if value is None else f"{value:.2g}".replace("-", wording.MINUS)

@@ -300,3 +300,8 @@ def arms(record: RecordView, _page: str) -> Table:
         columns=(Column("role"), Column("repeats, or is judged against"), Column("idea")),
         rows=rows,
     )
+
+
+def small(value: float | None) -> str:
+    """Say a number that may be tiny with two significant digits."""
+    return wording.NOT_COMPUTED if value is None else f"{value:.2g}".replace("-", wording.MINUS)
