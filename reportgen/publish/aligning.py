@@ -51,9 +51,7 @@ def tones(texts: Sequence[str]) -> list[str]:
 
 def in_one_unit(table: Table) -> Table:
     """Say the times of a column in one unit, by moving the decimal point alone; where that would make up digits, they stay as they are."""
-    said = {
-        place: _in_one_unit(_texts(table, place)) for place, column in enumerate(table.columns) if column.figure
-    }
+    said = {place: _in_one_unit(_texts(table, place)) for place, column in enumerate(table.columns) if column.figure}
     changed = {place: texts for place, texts in said.items() if texts != _texts(table, place)}
     if not changed:
         return table

@@ -87,7 +87,7 @@ def frame_wide(reader: MarkdownIt, tokens: Sequence[Token]) -> None:
             _class_for_style(token)
             columns.setdefault(column, []).append((token, plain(words)))
             column += 1
-        elif token.type == "table_close":
+        if words.type == "table_close":
             for place, held in columns.items():
                 _dress_column(held, labelled=place > 0)
 
