@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, ViewportSize
 
 from reportgen.publish import folding
 from tests.publish.conftest import Built
 
-PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+DESK: ViewportSize = {"width": 1280, "height": 900}
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def test_kinds_say_what_waits_and_a_page_may_say_otherwise() -> None:
 def test_on_a_phone_tables_wait_at_a_desk_those_beside_charts_do_not(page: Page, address: str) -> None:
     """The answer is in sight on both; how many rows wait is said, and a press shows them."""
     for size, beside in ((PHONE, False), (DESK, True)):
-        page.set_viewport_size({**size})
+        page.set_viewport_size(size)
         page.goto(f"{address}report/")
         assert (True, beside, beside, False) == tuple(
             shown(page, name) for name in ("What came out", "The same numbers", "Changes in time", "By fixture")
@@ -66,7 +67,7 @@ def test_nothing_waits_on_paper(page: Page, address: str) -> None:
 
 def test_a_link_into_a_folded_table_shows_its_row(page: Page, address: str, record: str) -> None:
     """From a figure in the text to its derivation, on a phone."""
-    page.set_viewport_size({**PHONE})
+    page.set_viewport_size(PHONE)
     page.goto(f"{address}report/")
     page.locator("p a.number").first.click()
     page.wait_for_url(f"**/{record}#*")
