@@ -182,6 +182,7 @@ def show(
 
 app.command("import")(lab_commands.import_files)
 app.command("init")(lab_commands.init)
+app.command("manual")(lab_commands.manual)
 app.command("build")(site_commands.build)
 app.command("check")(site_commands.check)
 app.command("serve")(site_commands.serve)

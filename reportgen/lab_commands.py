@@ -11,7 +11,7 @@ import typer
 
 from reportgen import options as opt
 from reportgen.errors import EXIT_FINDING, FindingError, InputError
-from reportgen.printing import print_json, print_text, show_text
+from reportgen.printing import print_json, print_text, show_markdown, show_text
 
 if TYPE_CHECKING:
     from reportgen.archive.load import Attempt
@@ -40,8 +40,29 @@ def init(  # noqa: PLR0913 - each is an option of the command line
     show_text("\n".join([*lines, "", f"next: cd {directory}, then read README.md"]))
 
 
+def manual(
+    page: Annotated[str, typer.Argument(metavar="PAGE", help="Its name, or the end of it.")] = "",
+    *,
+    json: opt.Json = False,
+) -> None:
+    """Show a page of the documentation, or list its pages; it travels with the program."""
+    from reportgen import handbook
+
+    found = [handbook.page(page)] if page else handbook.pages()
+    if json:
+        print_json([{"name": one.name, "title": one.title, "path": str(one.path)} for one in found])
+    elif page:
+        show_markdown(found[0].path.read_text("utf-8"))
+    else:
+        longest = max(len(one.name) for one in found)
+        lines = [f"{one.name:{longest}}  {one.title}" for one in found]
+        show_text("\n".join([*lines, "", f"`reportgen manual PAGE` shows one; they lie in {handbook.folder()}"]))
+
+
 def import_files(  # noqa: PLR0913 - each is an option of the command line
-    format_: Annotated[str, typer.Argument(metavar="FORMAT", help="auto, or one of the formats of docs/importing.md.")],
+    format_: Annotated[
+        str, typer.Argument(metavar="FORMAT", help="auto, or one of those that `reportgen manual importing` lists.")
+    ],
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Result files, or folders of them.")],
     *,
     name: Annotated[str, typer.Option("--as", metavar="NAME", help="Experiment to file it under.")] = "",

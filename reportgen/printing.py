@@ -25,6 +25,16 @@ def show_text(renderable: object) -> None:
     console().print(renderable, markup=False)
 
 
+def show_markdown(text: str) -> None:
+    """Set Markdown on a terminal; to a file or another program it goes as it is."""
+    from rich.markdown import Markdown
+
+    if (made := console()).is_terminal:
+        made.print(Markdown(text))
+    else:
+        print_text(text)
+
+
 def print_text(text: str) -> None:
     """Print text as it is, for other programs and places."""
     print(text, end="")

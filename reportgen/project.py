@@ -19,8 +19,8 @@ T = TypeVar("T")
 _REMEDIES = {
     "].role`": "roles are " + ", ".join(Role),
     "].kind`": "kinds of gates are " + ", ".join(GateKind),
-    "unknown field": "remove or correct that key; docs/writing-experiments.md lists them all",
-    "missing required field": "add that key; docs/writing-experiments.md lists them all",
+    "unknown field": "remove or correct that key; `reportgen manual writing-experiments` lists them all",
+    "missing required field": "add that key; `reportgen manual writing-experiments` lists them all",
 }
 
 

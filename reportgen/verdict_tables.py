@@ -7,16 +7,13 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from reportgen import latex_tables
 from reportgen.errors import InputError
 from reportgen.model.result import Verdict
 from reportgen.publish import wording
 
 FORMATS = ("markdown", "latex", "csv", "json")
 _RATIOS = ("headline", "estimate")
-_LATEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\N{MINUS SIGN}": "$-$",
-}  # fmt: skip
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -34,7 +31,7 @@ def written(rows: Rows, form: str, title: str) -> str:
     if form not in FORMATS:
         raise InputError(f"there is no format {form!r}", remedy=f"there are {', '.join(FORMATS)}")
     told = [_told(row) for row in rows]
-    return _markdown(told, title) if form == "markdown" else _latex(told, title)
+    return _markdown(told, title) if form == "markdown" else latex_tables.table(told, title)
 
 
 def _told(row: Mapping[str, Any]) -> dict[str, str]:
@@ -70,21 +67,6 @@ def _cell(text: str) -> str:
     for sign in "\\`*_|<>[]":
         visible = visible.replace(sign, f"\\{sign}")
     return visible
-
-
-def _latex(rows: Sequence[Mapping[str, str]], title: str) -> str:
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    lines = [
-        f"% {''.join(one for one in title if one.isprintable())}: percent change of time, below 0 is less",
-        rf"\begin{{tabular}}{{{'l' * len(columns)}}}",
-    ]
-    lines += [" & ".join(map(_escaped, columns)) + r" \\", r"\hline"]
-    lines += [" & ".join(_escaped(row.get(key, "")) for key in columns) + r" \\" for row in rows]
-    return "\n".join([*lines, r"\end{tabular}", ""])
-
-
-def _escaped(text: str) -> str:
-    return "".join(_LATEX.get(one, one if one.isprintable() else " ") for one in text)
 
 
 def _csv(rows: Rows) -> str:

@@ -111,25 +111,15 @@ def test_markdown_keeps_every_cell_in_its_cell() -> None:
 
 
 def test_latex_escapes_and_csv_keeps_ratios() -> None:
-    """A percent sign is no comment; a ratio is read back as it was."""
-    assert r"-10.00\% & -11.00\% to -9.00\%" in written(ROWS, "latex", "x")
+    """A percent sign is no comment, a minus sign no hyphen; a ratio is read back as it was."""
+    assert r"a\textbar{}b & \textless{}c\textgreater{} & $-$10.00\% & $-$11.00\% to $-$9.00\% &" in written(
+        ROWS, "latex", "x"
+    )
     assert r"d\_e" in written(ROWS, "latex", "x")
     read = list(csv.DictReader(io.StringIO(written(ROWS, "csv", "x"))))
     assert ["0.9", ""] == [row["headline"] for row in read]
     with pytest.raises(InputError, match="there is no format 'word'"):
         written(ROWS, "word", "x")
-
-
-def test_latex_is_a_whole_table() -> None:
-    """No TeX is needed to see it: braces and environments close, every row has its cells, nothing special is left bare."""
-    text = written(ROWS, "latex", "x_y")
-    body = re.sub(r"\\[\\&%$#_{}]|\\text\w+\{\}|\$-\$", "", text.partition("\n")[2])
-    assert text.count("\\begin{tabular}") == text.count("\\end{tabular}") == 1
-    assert not re.findall(r"[#$%_^~]", body)
-    assert body.count("{") == body.count("}")
-    columns = len(re.findall(r"\{(l+)\}", text)[0])
-    rows = [line for line in text.splitlines() if line.endswith(r"\\")]
-    assert [columns - 1] * (len(ROWS) + 1) == [len(re.findall(r"(?<!\\)&", row)) for row in rows]
 
 
 def test_verdicts_that_fail_are_named() -> None:
@@ -164,7 +154,7 @@ def test_every_format_has_the_digits_of_the_page(built: Built) -> None:
             f"| {wording.change(row['headline'], plain=True)} | {wording.interval(row['low'], row['high'], plain=True)} |"
             in found["markdown"]
         )
-        assert wording.change(row["headline"], plain=True).replace("%", r"\%") in found["latex"]
+        assert wording.change(row["headline"], plain=True).replace("%", r"\%").replace("-", "$-$") in found["latex"]
 
 
 def called_in(lab: Path, *arguments: str) -> str:

@@ -34,7 +34,7 @@ def call(line, here):
 
 home = os.getcwd()
 LINES = {
-    "native": ("plan scale", "run scale --quick", "attempts", "build --strict", "verify public"),
+    "native": ("manual tutorial", "manual", "plan scale", "run scale --quick", "attempts", "build --strict", "verify public"),
     "import": ("import csv results/times.csv --as example", "show example", "build --strict", "verify public"),
     "gate": ("plan scale", "build --strict"),
     "command": ("plan counting", "build --strict"),
@@ -129,6 +129,8 @@ def test_a_wheel_takes_a_newcomer_from_init_to_a_verified_site(tmp_path: Path) -
     assert 0 == ended.returncode, ended.stderr
     assert "Traceback" not in ended.stderr
     assert "no verdict: fewer than 6 pairs" in ended.stdout
+    assert (ROOT / "docs/tutorial.md").read_text("utf-8") in ended.stdout
+    assert str(tmp_path / "site/reportgen/manual") in ended.stdout.replace("\n", "")
     assert 2 == ended.stdout.count("verified: site; attempt")
     assert "a quick attempt is never scored" in ended.stdout
     assert (tmp_path / "site/reportgen/starters/command/kernels/counting/bench.sh").is_file()

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import os
 import queue
+import selectors
 import signal
 import subprocess
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.message import Message
+from http.client import HTTPException
 from typing import IO, Any
 
 import msgspec
@@ -24,6 +27,7 @@ from reportgen.measure.environment import ATTEMPT
 from reportgen.model.service import Action, Question, Scalar
 
 MOST_ANSWER_BYTES = 1 << 22
+_READ_BYTES = 1 << 16
 _COMMAND_SAYS_NO = 1
 _MOST_WORDS = 120
 
@@ -139,12 +143,39 @@ def _command(action: Action, where: str) -> Answered:
     except OSError as fault:
         raise FindingError(f"{action.command[0]!r} cannot be started: {fault.strerror}", where=where) from fault
     with process:
+        until_s = time.monotonic() + action.deadline_s
         try:
-            body, _ = process.communicate(timeout=action.deadline_s)
+            body = _written(process, until_s)
+            if len(body) <= MOST_ANSWER_BYTES:
+                process.wait(max(until_s - time.monotonic(), 0))
+                return Answered(process.returncode, body)
         except subprocess.TimeoutExpired as fault:
             os.killpg(process.pid, signal.SIGKILL)
             raise _silent(action, where) from fault
-    return Answered(process.returncode, body)
+        os.killpg(process.pid, signal.SIGKILL)
+    raise _too_long(action, where)
+
+
+def _written(process: subprocess.Popen[bytes], until_s: float) -> bytes:
+    """Read what a command writes until it closes its output, or has written more than anyone reads.
+
+    Raises
+    ------
+    subprocess.TimeoutExpired
+        It goes on for longer.
+    """
+    assert process.stdout is not None  # noqa: S101 - asked for
+    body, handle = b"", process.stdout.fileno()
+    with selectors.DefaultSelector() as selector:
+        selector.register(handle, selectors.EVENT_READ)
+        while len(body) <= MOST_ANSWER_BYTES:
+            if not selector.select(max(until_s - time.monotonic(), 0)):
+                raise subprocess.TimeoutExpired(process.args, 0)
+            chunk = os.read(handle, _READ_BYTES)
+            if not chunk:
+                break
+            body += chunk
+    return body
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -172,6 +203,8 @@ def _request(action: Action, where: str) -> Answered:
         raise _silent(action, where) from answer
     if isinstance(answer, Exception):
         raise FindingError(f"{action.url} cannot be asked: {_why(answer)}", where=where) from answer
+    if len(answer.body) > MOST_ANSWER_BYTES:
+        raise _too_long(action, where)
     return answer
 
 
@@ -181,12 +214,19 @@ def _exchange(
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect)
     try:
         with opener.open(request, timeout=deadline_s) as reply:
-            answers.put(Answered(reply.status, reply.read(MOST_ANSWER_BYTES)))
+            answers.put(Answered(reply.status, reply.read(MOST_ANSWER_BYTES + 1)))
     except urllib.error.HTTPError as reply:
-        with reply:
-            answers.put(Answered(reply.code, b""))
+        with reply:  # a status that is declared may be one of those that the library takes for an error
+            answers.put(Answered(reply.code, _body_of(reply)))
     except Exception as fault:  # noqa: BLE001 - whatever the library raises is the asker's to word
         answers.put(fault)
+
+
+def _body_of(reply: urllib.error.HTTPError) -> bytes:
+    try:
+        return reply.read(MOST_ANSWER_BYTES + 1)
+    except (OSError, HTTPException):
+        return b""
 
 
 def _why(fault: Exception) -> str:
@@ -218,6 +258,10 @@ def _named(action: Action) -> str:
 def _refused(action: Action, answered: Answered, where: str) -> FindingError:
     said = "exit status" if action.command else "status"
     return FindingError(f"{_named(action)} answered with {said} {answered.status}"[:_MOST_WORDS], where=where)
+
+
+def _too_long(action: Action, where: str) -> FindingError:
+    return FindingError(f"{_named(action)} answered with more than {MOST_ANSWER_BYTES >> 20} MiB", where=where)
 
 
 def _silent(action: Action, where: str) -> FindingError:

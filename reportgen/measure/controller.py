@@ -23,11 +23,11 @@ from reportgen.measure.guarding import Guard, ServiceChangedError, changed_error
 from reportgen.measure.harnesses import require
 from reportgen.measure.interruption import Interrupted, Interruption
 from reportgen.measure.jobs import Bench, Described
+from reportgen.measure.libraries import library_settings
 from reportgen.measure.locking import device_lock
 from reportgen.measure.looking import check as check_looks
 from reportgen.measure.nvidia_tools import Installed
 from reportgen.measure.opening import SELECTOR, Opened, Request, bracket_of, open_attempt, open_header, resume_attempt
-from reportgen.measure.peer_cells import library_settings
 from reportgen.measure.plan_files import EXPERIMENT_PROGRAM
 from reportgen.measure.planning import make_plan
 from reportgen.measure.process import Deadlines

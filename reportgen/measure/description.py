@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from reportgen.calls import Arm, Buffer, Fixture, KernelCall, Output, Step
 from reportgen.errors import InputError
-from reportgen.measure.backends.session import PeerRefusedError
+from reportgen.measure.backends.session import CallableRefusedError
 from reportgen.measure.correctness import reference_shape, size_bytes
 from reportgen.measure.faults import REMEDY, guarded, load_module
 
@@ -179,7 +179,7 @@ class Description:
     def call(
         self, arm: Arm, fixture: Fixture, buffers: Mapping[str, Any], stream: int, *, stepped: bool = False
     ) -> Callable[[int], Any]:
-        """Prepare a peer on one set of buffers. What the peer raises, here or when it is called, becomes a :class:`PeerRefusedError`.
+        """Prepare a peer on one set of buffers. What the peer raises, here or when it is called, becomes a :class:`CallableRefusedError`.
 
         What is returned takes the number of the step; the experiment's own callable gets it only where there are several.
         """
@@ -275,7 +275,7 @@ class Description:
         try:
             return self._guarded(what, function, *args)
         except InputError as fault:
-            raise PeerRefusedError(" ".join(fault.what.split())[:_MOST_SAID], where=fault.where) from fault
+            raise CallableRefusedError(" ".join(fault.what.split())[:_MOST_SAID], where=fault.where) from fault
 
     def _guarded(self, what: str, function: Any, *args: Any) -> Any:
         return guarded(self.path, what, function, *args)

@@ -26,8 +26,8 @@ from reportgen.measure.job import (
     JobFixture,
     JobHarness,
 )
+from reportgen.measure.libraries import library_folders, library_settings
 from reportgen.measure.order import Layout, Schedule, draw_layout
-from reportgen.measure.peer_cells import library_folders, library_settings
 from reportgen.measure.planning import arms_on
 from reportgen.model.experiment import Arm, Harness, Role
 from reportgen.model.plan import Plan, PlanFixture

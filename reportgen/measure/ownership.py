@@ -1,4 +1,4 @@
-"""Everything that an attempt started: found by group, descent and environment mark, ended, and seen to be gone."""
+"""Everything that an attempt started: found by group, descent and its marks, ended, and seen to be gone."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from reportgen.measure.environment import ATTEMPT
+from reportgen.measure.inherited import borne_us, limit_us
 from reportgen.measure.marks import PROC, Stat, all_stats, read_stat
 from reportgen.model.admission import ProcessMark
 
@@ -44,7 +45,8 @@ class Ownership:
     Parameters
     ----------
     marks:
-        Values of ``REPORTGEN_ATTEMPT`` that it gave to what it started; none of them empty.
+        Values of ``REPORTGEN_ATTEMPT`` that it gave to what it started, none of them empty; each stands for a resource limit too
+        (``inherited``). Whatever descends from what carries one is the run's.
     root:
         Process whose descendants are all its own, the guard that asks; ``None`` where that is not so.
     spared:
@@ -89,10 +91,12 @@ class Ownership:
         """List what is alive, by process id. A zombie counts where this process is the one that must collect it."""
         stats = {stat.pid: stat for stat in all_stats()}
         found: dict[int, Owned] = {}
+        marked = [*self._by_mark(stats)]
+        roots = marked if self.root is None else [self.root]
         for by, pids in (
             ("group", self._by_group(stats)),
-            ("descendant", self._by_descent(stats)),
-            ("mark", self._by_mark(stats)),
+            ("descendant", _descendants(roots, stats)),
+            ("mark", marked),
             ("seen", self._still(stats)),
         ):
             for pid in pids:
@@ -164,7 +168,8 @@ class Ownership:
 
     def _by_mark(self, stats: dict[int, Stat]) -> Iterable[int]:
         young = (stat.pid for stat in stats.values() if stat.started_ticks >= self.since_ticks)
-        return (pid for pid in young if environment_mark(pid) in self.marks)
+        limits = {limit_us(mark) for mark in self.marks}
+        return (pid for pid in young if environment_mark(pid) in self.marks or borne_us(pid) in limits)
 
     def _left_alone(self, stat: Stat) -> bool:
         """Whether it is a guard, goes on, or has ended and its parent, which is not this process, merely has not collected it."""
@@ -176,17 +181,17 @@ class Ownership:
             if pid in stats and stats[pid].started_ticks == one.started_ticks:
                 yield pid
 
-    def _by_descent(self, stats: dict[int, Stat]) -> Iterable[int]:
-        if self.root is None:
-            return
-        children: dict[int, list[int]] = {}
-        for stat in stats.values():
-            children.setdefault(stat.ppid, []).append(stat.pid)
-        front = [self.root]
-        while front:
-            below = children.get(front.pop(), [])
-            yield from below
-            front += below
+
+def _descendants(roots: Iterable[int], stats: dict[int, Stat]) -> Iterable[int]:
+    """Yield what descends from the roots, whatever mark it lost."""
+    children: dict[int, list[int]] = {}
+    for stat in stats.values():
+        children.setdefault(stat.ppid, []).append(stat.pid)
+    front = [*roots]
+    while front:
+        below = children.pop(front.pop(), [])
+        yield from below
+        front += below
 
 
 def environment_mark(pid: int) -> str | None:

@@ -44,7 +44,7 @@ def covered_files(folder: ExperimentFolder, experiment: Experiment, *, needs_pro
         raise InputError(
             f"the experiment has no {EXPERIMENT_PROGRAM}",
             where=str(program),
-            remedy="write its functions (docs/writing-experiments.md)",
+            remedy="write its functions (`reportgen manual writing-experiments`)",
         )
     sources = {*_sources(folder, experiment), *_headers(folder, experiment)}
     _check_includes(folder, sources)

@@ -12,7 +12,7 @@ from reportgen.model.protocol import Launching
 from reportgen.project import ExperimentFolder
 
 LAUNCHING = frozenset({"cuda", "fake"})
-REMEDY = "see `Arms in Python` in docs/writing-experiments.md"
+REMEDY = "see `Arms in Python` in `reportgen manual writing-experiments`"
 
 
 def check_python(folder: ExperimentFolder, experiment: Experiment, arms: Iterable[Arm], backend: str) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 from reportgen.calls import Arm, Fixture, KernelCall, Output
 from reportgen.measure.backends.session import Allocation, GraphSpec, Launch, Module, Session, Slot
+from reportgen.measure.callables import capture_or_refuse, peer_spec, python_spec
 from reportgen.measure.channel import Channel
 from reportgen.measure.description import Description, Shapes
 from reportgen.measure.job import Job
-from reportgen.measure.peers import capture_or_refuse, peer_spec, python_spec
 from reportgen.measure.python_arms import Code, PythonArms
 from reportgen.measure.references import References, sha256
 from reportgen.measure.steps import at_step

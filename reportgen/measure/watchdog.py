@@ -21,6 +21,7 @@ from reportgen.archive import layout
 from reportgen.errors import EXIT_FINDING, EXIT_INTERRUPTED, InputError
 from reportgen.measure.guard_files import guard_file
 from reportgen.measure.guarding import Guard, clean, events_of, new_record, ownership_of
+from reportgen.measure.inherited import bear
 from reportgen.measure.interruption import heeded
 from reportgen.measure.marks import own_mark
 from reportgen.model.admission import GuardRecord
@@ -50,11 +51,12 @@ def split(runs: Path, guarding: Path, experiment: str) -> Guard | Watched:
     """
     become_subreaper()
     record = new_record(experiment)
-    guard_file(guarding, record.token).write(record)
-    sys.stdout.flush()
-    sys.stderr.flush()
     polite = heeded(_FORWARDED)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {*polite, signal.SIGCHLD})
+    guard_file(guarding, record.token).write(record)
+    bear(record.token)
+    sys.stdout.flush()
+    sys.stderr.flush()
     child = os.fork()
     if child == 0:
         return _controller(guarding, record, before)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,10 @@ from reportgen.archive.digest import plan_digest
 from reportgen.archive.load import Attempt, load_attempt
 from reportgen.archive.sums import check_sums, sha256_of
 from reportgen.errors import ReportgenError
-from reportgen.model.record import Kind, RepetitionFacts, Status
+from reportgen.model.record import Kind, Status
 from reportgen.publish.imported_checks import imported_findings
 from reportgen.publish.verify import declarations
+from reportgen.publish.verify_code import code_contradictions, kept_code
 from reportgen.publish.verify_evidence import (
     check_contradictions,
     declaration_contradictions,
@@ -50,7 +51,7 @@ def _contents(attempt: Attempt) -> Iterator[str]:
     yield from _repetitions(attempt)
     yield from plan_findings(attempt)
     yield from _binaries(attempt)
-    yield from _kernels(attempt)
+    yield from _code(attempt)
     yield from _evidence(attempt)
     if attempt.manifest.kind is Kind.IMPORTED:
         yield from imported_findings(attempt)
@@ -111,19 +112,10 @@ def _binaries(attempt: Attempt) -> Iterator[str]:
             yield f"{folder.relative_to(attempt.path)}: no file has the SHA-256 of arm {arm}, {sha256}"
 
 
-def _kernels(attempt: Attempt) -> Iterator[str]:
-    """Look for every kernel that an arm in Python became, as the facts of repetitions that count tell, among the archived ones."""
-    folder = layout.compiled_dir(attempt.path)
-    archived = {sha256_of(path) for path in sorted(folder.rglob("*")) if path.is_file()}
-    for arm, sha256 in sorted(_compiled(attempt.repetitions)):
-        if sha256 not in archived:
-            yield f"{folder.relative_to(attempt.path)}: no file has the SHA-256 of a kernel of arm {arm}, {sha256}"
-
-
-def _compiled(repetitions: Iterable[RepetitionFacts]) -> set[tuple[str, str]]:
-    counting = [one for one in repetitions if not one.left_out]
-    told = [kernels for one in counting for kernels in one.facts.get("code", {}).items()]
-    return {(arm, kernel["sha256"]) for arm, kernels in told for kernel in kernels}
+def _code(attempt: Attempt) -> Iterator[str]:
+    """Look for what arms in Python are and became."""
+    noted = [msgspec.to_builtins(facts) for facts in attempt.repetitions]
+    yield from code_contradictions(msgspec.to_builtins(attempt.plan), noted, kept_code(attempt.path))
 
 
 def _counts(attempt: Attempt) -> Iterator[str]:

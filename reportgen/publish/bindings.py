@@ -6,7 +6,11 @@ An unknown name is a problem with the page's file and line, and a visible mark o
 from __future__ import annotations
 
 import functools
+<<<<<<< HEAD
 from collections.abc import Callable, Sequence
+=======
+from collections.abc import Callable, Mapping
+>>>>>>> main
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -23,6 +27,7 @@ from reportgen.publish import (
     gate_tables,
     gate_values,
     lookup,
+    patch_tables,
     peer_tables,
     record_figures,
     record_files,
@@ -31,6 +36,7 @@ from reportgen.publish import (
     study_tables,
     study_values,
     sums,
+    sweep_tables,
     tables,
     wording,
 )
@@ -49,6 +55,7 @@ from reportgen.publish.templates import Theme
 from reportgen.publish.view import RecordView
 
 MISSING = Markup('<mark class="missing">missing</mark>')
+OF_SOURCES: Mapping[str, Callable[..., Table]] = {"code": code_tables.of_record, "patches": patch_tables.of_record}
 RATIOS = ("headline", "estimate", "low", "high")
 
 
@@ -107,6 +114,7 @@ class Bindings(PlanBindings, ImportedBindings):
             "saving": self.saving,
             "downloads": self.downloads,
             "link": self.link,
+            "patch": self.patch,
             "imported": self.imported,
             "stated": self.stated,
             "published": self.published,
@@ -121,7 +129,7 @@ class Bindings(PlanBindings, ImportedBindings):
                 except (TypeError, AttributeError, ValueError, LookupError) as fault:
                     raise InputError(
                         f"{function.__name__} is handed what it does not take: {fault}",
-                        remedy="see docs/writing-pages.md",
+                        remedy="see `reportgen manual writing-pages`",
                     ) from fault
             except InputError as fault:
                 line = calling_line(self._page.source)
@@ -261,6 +269,7 @@ class Bindings(PlanBindings, ImportedBindings):
         said = study_values.said(record, what, study_values.Selection(mode, kernel, effect, harness))
         return self._figure(record, said.anchor, said.value, said.text)
 
+<<<<<<< HEAD
     def table(
         self,
         kind: str,
@@ -271,6 +280,10 @@ class Bindings(PlanBindings, ImportedBindings):
         **named: Any,
     ) -> Markup:
         """Show tables of one kind, one a slice; ``bandwidth`` and ``peers`` take ``ceiling``, a record, and ``at``, a fixture of it; ``code`` takes ``counts`` and ``arms``, ``counters`` any axes and ``arms``; those of gates a ``unit``; imported ones an ``attempt``; ``folded`` says whether they wait to be opened."""
+=======
+    def table(self, kind: str, experiment: str | None = None, where: Where | None = None, **named: Any) -> Markup:
+        """Show tables of one kind, one a slice; ``bandwidth`` and ``peers`` take ``ceiling``, a record, and ``at``, a fixture of it; ``code`` takes ``counts`` and ``arms``, ``counters`` any axes and ``arms``; ``patches`` ``arms``; those of gates a ``unit``; imported ones an ``attempt``."""
+>>>>>>> main
         if kind in IMPORTED_KINDS:
             built: Sequence[Table] = self.imported_tables(kind, experiment, **named)
         else:
@@ -280,17 +293,33 @@ class Bindings(PlanBindings, ImportedBindings):
     def _tables_of(self, kind: str, record: RecordView, where: Where | None, **named: Any) -> Sequence[Table]:
         if kind in ("bandwidth", "peers"):
             return self._beside_floor(kind, record, where or {}, **named)
+<<<<<<< HEAD
         if kind == "code":
             return [code_tables.of_record(record, self._root, **named)]
+=======
+        if kind in OF_SOURCES:
+            return self._theme.table(OF_SOURCES[kind](record, self._root, **named))
+>>>>>>> main
         if kind == "counters":
             return self._counters(record, where, **named)
         if kind in study_tables.KINDS:
             return [study_tables.KINDS[kind](record, self._root + record.address)]
         slices = self._pieces(record, where)
         counters.refuse_false_rotation(record, [name for piece in slices for name in piece.fixtures])
+<<<<<<< HEAD
         if kind in gate_tables.KINDS:
             return gate_tables.build(kind, record, slices, page=self._root + record.address, **named)
         return tables.build(kind, record, slices, self._root + record.address)
+=======
+        page = self._root + record.address
+        if kind in sweep_tables.KINDS:
+            built = [sweep_tables.KINDS[kind](record, slices, page, **self._asked(kind, record, None, named))]
+        elif kind in gate_tables.KINDS:
+            built = gate_tables.build(kind, record, slices, page=page, **named)
+        else:
+            built = tables.build(kind, record, slices, page)
+        return Markup("\n").join(self._theme.table(table) for table in built)
+>>>>>>> main
 
     def _counters(self, record: RecordView, where: Where | None, arms: list[str] | None = None) -> list[Table]:
         found = counters.profiles(record)
@@ -370,6 +399,16 @@ class Bindings(PlanBindings, ImportedBindings):
         """Lead to the record's page."""
         record = self._record(experiment)
         return Markup('<a href="{}">{}</a>').format(self._root + record.address, text)
+
+    def patch(self, arm: str, vs: str = "incumbent") -> Markup:
+        """Lead to the patch that turns the source of a baseline into an arm's."""
+        record, name = self._arm(arm)
+        found = patch_tables.fact_of(
+            record, name, lookup.baseline_named(record.plan, lookup.arm_named(record.plan, name), vs)
+        )
+        return Markup('<a href="{}" download>{}</a>').format(
+            self._root + record.address + found.path, found.path.rpartition("/")[2]
+        )
 
     def _gate_figure(self, record: RecordView, anchor: str, gate: GateResult, value: float, unit: str) -> Markup:
         kind = sums.TIME if gate.quantity == gate_tables.SAVED_NS else sums.SAVED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reportgen.publish import wording
-from reportgen.publish.context import Checking, Column, Row, Table
+from reportgen.publish.context import Cell, Checking, Column, Row, Table
 from reportgen.publish.record_files import ZIP
 from reportgen.publish.tables import code, word
 from reportgen.publish.view import RecordView
@@ -41,12 +41,27 @@ ROADS = (
     ),
 )
 
+# Of a record with arms in Python, by road: what is seen of their code besides, and what is not.
+_UNREAD = "The machine code of such arms that a library other than Triton launched, which no process could read."
+IN_PYTHON = (
+    ("", "What arms in Python became."),
+    (
+        "Files and functions of arms in Python against the plan; the kernels that every process told of against the archived ones.",
+        _UNREAD,
+    ),
+    ("", _UNREAD),
+)
+
 
 def checking(record: RecordView) -> Checking:
     """Say how the record can be checked; the button is there only with scripts."""
     files = [file for file in record.downloads if file.path != ZIP]
     length = wording.size(sum(file.length_bytes for file in files))
-    rows = tuple(Row(road, (word(sees, tone="told"), word(blind, tone="told"))) for road, sees, blind in ROADS)
+    more = IN_PYTHON if record.plan.python_arms else (("", ""),) * len(ROADS)
+    rows = tuple(
+        Row(road, (_said(sees, seen), _said(blind, unseen)))
+        for (road, sees, blind), (seen, unseen) in zip(ROADS, more, strict=True)
+    )
     return Checking(
         cost=f"It fetches {wording.plural(len(files), 'file')} from this site, {length}, and computes on your machine.",
         roads=Table(
@@ -57,3 +72,7 @@ def checking(record: RecordView) -> Checking:
             note="All three are held to the same golden cases; a record with one digit changed is found by each.",
         ),
     )
+
+
+def _said(sentence: str, further: str) -> Cell:
+    return word(f"{sentence} {further}".rstrip(), tone="told")

@@ -317,6 +317,7 @@ class RecordPage:
     attempts: Table
     replications: tuple[Table, ...]
     downloads: tuple[Download, ...]
+    patches: Table
     checking: Checking
     history: History
     citation: Citation

@@ -30,7 +30,7 @@ from reportgen.archive.select import Record
 from reportgen.archive.sums import files_under, sha256_of, sums_of
 from reportgen.model.columns import ORIGIN, TABLES, Column
 from reportgen.model.result import Result
-from reportgen.publish import data_package, study_files
+from reportgen.publish import data_package, patches, study_files
 from reportgen.scoring import device_rows
 
 RESULTS = "results.json"
@@ -38,8 +38,8 @@ VERIFIER = "verify.py"
 README = "README.txt"
 ZIP = "record.zip"
 VERIFIER_PARTS = (
-    "verify.py", "verify_evidence.py", "verify_intervals.py", "verify_gates.py", "verify_null_study.py", "verify_numbers.py",
-    "verify_series.py", "verify_study_tables.py",
+    "verify.py", "verify_code.py", "verify_evidence.py", "verify_intervals.py", "verify_gates.py", "verify_null_study.py",
+    "verify_numbers.py", "verify_series.py", "verify_study_tables.py",
 )  # fmt: skip
 LICENCE = "CC-BY-4.0"
 _LICENCE_LINE = "# SPDX-License-Identifier: Apache-2.0"
@@ -74,7 +74,8 @@ def write_record(record: Record, result: Result, out_dir: Path, *, licence: str 
         table = joined(name, record.attempts)
         (out_dir / f"{name}.parquet").write_bytes(to_parquet(table))
         (out_dir / f"{name}.csv").write_bytes(to_csv(table))
-    for name, data in study_tables_of(record, result).items():
+    for name, data in {**study_tables_of(record, result), **patches.patches_of(record, result)}.items():
+        (out_dir / name).parent.mkdir(exist_ok=True)
         (out_dir / name).write_bytes(data)
     # As it was sealed: writing it anew would add what later versions of the format know by default.
     shutil.copyfile(record.attempts[0].path / layout.PLAN, out_dir / layout.PLAN)
@@ -172,6 +173,7 @@ FILES = {
     "checks.csv, checks.parquet": "every check of outputs and inputs",
     layout.PLAN: "the frozen experiment, with everything derived from it written out",
     RESULTS: "what was computed: ratios, intervals, verdicts, gates, promotions",
+    f"{patches.FOLDER}/<arm>-vs-<baseline>.patch": "what turns the baseline's archived source into the arm's, for git apply",
     VERIFIER: "checks files and numbers; needs Python 3.11 or newer and nothing else",
     data_package.NAME: "files and columns for programs (Data Package 2.0)",
     layout.SUMS: "SHA-256 of every file but itself",

@@ -84,7 +84,7 @@ def _around(page: SourcePage, text: Text) -> Iterator[Problem]:
 def _altering(rest: str, shown: str) -> bool:
     name, field = re.match(r"\w*", shown), re.search(r"\)\.(\w+)$", shown)
     said = "" if name is None else name.group()
-    if said in ("stated", "published", "link", "claim", "table", "chart", "answer", "downloads", "fact"):
+    if said in ("stated", "published", "link", "patch", "claim", "table", "chart", "answer", "downloads", "fact"):
         return False
     if field is not None:
         unit = _UNITS.get(field.group(1).rpartition("_")[2])

@@ -21,7 +21,7 @@ from reportgen.model import result as result_model
 from reportgen.model.columns import ORIGIN, TABLES
 from reportgen.model.plan import Plan
 from reportgen.model.result import Result
-from reportgen.publish import verify
+from reportgen.publish import patches, verify
 from reportgen.publish.attempt_checks import attempt_findings
 from reportgen.publish.downloads import RESULTS, ZIP, csv_text, joined, study_tables_of
 from reportgen.publish.unpacking import BROKEN
@@ -47,6 +47,7 @@ def record_findings(folder: Path) -> list[str]:
         *_until_refused(folder, _tables(folder, record)),
         *_until_refused(folder, _results(folder, record)),
         *_until_refused(folder, _study(folder, record)),
+        *_until_refused(folder, _patches(folder, record)),
     ]
 
 
@@ -94,6 +95,15 @@ def _study(folder: Path, record: Record) -> Iterator[str]:
     for name, data in study_tables_of(record, score(record)).items():
         if not (folder / name).is_file() or (folder / name).read_bytes() != data:
             yield f"{name}: does not hold what follows from the rows of the sealed attempts"
+
+
+def _patches(folder: Path, record: Record) -> Iterator[str]:
+    """Hold every patch, from where its diff begins, against the archived sources; older records have none."""
+    made = patches.patches_of(record, score(record))
+    for path in sorted((folder / patches.FOLDER).glob("*")):
+        name = f"{patches.FOLDER}/{path.name}"
+        if name not in made or patches.diff_of(path.read_bytes()) != patches.diff_of(made[name]):
+            yield f"{name}: is not what turns one archived source into another"
 
 
 def _csv(path: Path, sealed: pa.Table) -> Iterator[str]:

@@ -70,7 +70,7 @@ def _sweep(record: RecordView, slices: Sequence[Slice], place: Place, asked: tup
 
 def _sweep_table(record: RecordView, slices: Sequence[Slice], asked: tuple[str, str, list[str]], page: str) -> Table:
     axis, baseline, arms = asked
-    values = sweep_charts.axis_values(record, axis)
+    values, names = sweep_charts.axis_values(record, axis), sweep_charts.slice_names(slices)
     rows = []
     for piece in slices:
         for one in by_baseline(record, piece).get(baseline, []):
@@ -81,7 +81,7 @@ def _sweep_table(record: RecordView, slices: Sequence[Slice], asked: tuple[str, 
                     Row(
                         code(one.arm),
                         (
-                            code(wording.slice_name(piece.name)),
+                            code(names[piece.name]),
                             figure(wording.plain_number(values[cell.fixture]), values[cell.fixture]),
                             figure(wording.change(cell.ratio), cell.ratio, href=page + lookup.cell_place(one, cell)),
                             figure(wording.interval(low, high), f"{low!r} {high!r}"),

@@ -48,6 +48,8 @@ def download(file: FileFact, page: str) -> Download:
 
 
 def _holds(path: str) -> str:
+    if path.endswith(".patch"):
+        return "turns the source of one arm into that of another, for git apply; what was measured of it stands at its head"
     if "/sources/" in path:
         return "a source as it was measured"
     return "notes written after sealing" if path.endswith(".notes.jsonl") else "part of an attempt"

@@ -45,7 +45,7 @@ def sweep(record: RecordView, slices: Sequence[Slice], axis: str, baseline: str,
     InputError
         A slice holds several fixtures of one value of the axis, or nothing of these arms is compared there.
     """
-    values, names, panels, said = axis_values(record, axis), _names(slices), [], []
+    values, names, panels, said = axis_values(record, axis), slice_names(slices), [], []
     compared = [
         (
             piece,
@@ -96,7 +96,7 @@ def _label(one: ComparisonResult) -> str:
     return f"{one.arm} {wording.verdict(one.verdict)}"
 
 
-def _names(slices: Sequence[Slice]) -> dict[str, str]:
+def slice_names(slices: Sequence[Slice]) -> dict[str, str]:
     """Name slices by the axes in which they differ; one alone by all that it has."""
     pairs = {
         piece.name: [one.strip() for one in piece.name.replace(lookup.MODEL_MARK, ",").split(",")] for piece in slices
@@ -147,7 +147,7 @@ def positions(record: RecordView, slices: Sequence[Slice]) -> PanelsChart:
     InputError
         The record has none.
     """
-    names, panels, said = _names(slices), [], []
+    names, panels, said = slice_names(slices), [], []
     for piece in slices:
         own = [one for one in record.result.positions if one.slice == piece.name]
         series = []

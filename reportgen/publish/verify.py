@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from reportgen.publish.verify_code import code_contradictions, kept_code
 from reportgen.publish.verify_evidence import (
     check_contradictions,
     declaration_contradictions,
@@ -40,6 +41,7 @@ SCHEMA_VERSION = 1
 TOLERANCE = 1e-12
 SUMS = "SHA256SUMS"
 PAGE, ZIP = "index.html", "record.zip"  # pages and downloads that a site has beside a record
+COUNTERS = re.compile(r"attempts/[^/]+/counters\.csv")  # so are those of the pages of attempts, profiles among them
 VERSIONED_LINES = ("events.jsonl", "repetitions.jsonl")
 NOT_RECOMPUTED = {"schema_version", "frozen_at", "began_at"}
 IDENTITY = {
@@ -90,6 +92,7 @@ def check_sums(folder: Path, prefix: str = "") -> Iterator[str]:
     for name in (name for name, path in found.items() if path.exists() and not path.is_file()):
         raise RefusedError(f"{prefix}{name}: is a device or a pipe, not a file")
     ignored = {SUMS, ZIP} | {name for name in found if PurePosixPath(name).name == PAGE}
+    ignored |= {name for name in found if not prefix and COUNTERS.fullmatch(name)}
     for name in sorted(set(listed) | (set(found) - ignored)):
         if name not in found:
             yield f"{prefix}{name}: is missing"
@@ -210,6 +213,8 @@ def check_counts(manifest: Facts, batches: list[Facts], checks: list[Facts]) -> 
 def check_evidence(folder: Path, manifest: Facts, batches: list[Facts], checks: list[Facts]) -> Iterator[str]:
     """Hold an attempt's rows and refusals against what was noted beside them when they were measured."""
     noted = [json.loads(line) for line in (folder / "repetitions.jsonl").read_bytes().splitlines()]
+    plan = read_facts(folder / "plan.toml", f"{folder.name}/plan.toml")
+    yield from (f"{folder.name}/{line}" for line in code_contradictions(plan, noted, kept_code(folder)))
     yield from (f"{folder.name}/manifest.json: {line}" for line in refusal_contradictions(manifest, noted))
     for line in row_contradictions(scored_rows(batches), noted):
         yield f"batches.csv: attempt {folder.name}, {line}"

@@ -43,8 +43,12 @@ def _parameter(one: inspect.Parameter) -> str:
 
 
 def _words(of: Any) -> str:
-    text = _ROLE.sub(r"``\1``", inspect.getdoc(of) or "")
-    return re.sub(r"``([^`]*)``", r"`\1`", text)
+    return marked(inspect.getdoc(of) or "")
+
+
+def marked(text: str) -> str:
+    """Turn the marks of a docstring into those of Markdown."""
+    return re.sub(r"``([^`]*)``", r"`\1`", _ROLE.sub(r"``\1``", text))
 
 
 def cell(text: str) -> str:

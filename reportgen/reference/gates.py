@@ -32,8 +32,8 @@ def gates() -> str:
         [
             "## Kinds",
             *rules,
-            f"## Keys of a gate\n\n{_keys(Gate)}",
-            f"## Keys of `stage`\n\n{_keys(Stage)}",
+            f"## Keys of a gate\n\n<!-- figures: rules of the plan -->\n\n{told(Gate)}\n\n{_keys(Gate)}",
+            f"## Keys of `stage`\n\n{told(Stage)}\n\n{_keys(Stage)}",
             f"## Outcomes\n\n{outcomes}",
         ],
     )

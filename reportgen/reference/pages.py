@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from reportgen.reference.bindings import bindings
+from reportgen.reference.columns import columns
 from reportgen.reference.command_line import command_line
 from reportgen.reference.gates import gates
 from reportgen.reference.python import python
@@ -12,6 +13,7 @@ from reportgen.reference.schemas import schemas
 
 PAGES: dict[str, Callable[[], str]] = {
     "command-line.md": command_line,
+    "columns.md": columns,
     "bindings.md": bindings,
     "gates.md": gates,
     "python.md": python,

@@ -80,7 +80,7 @@ class GuardedRun:
     hold: str
     command: Sequence[str] = COMMAND
     variables: dict[str, str] = field(default_factory=dict)
-    silence_deadline_s: float = 30
+    silence_deadline_s: float = PATIENCE_S
     idle_deadline_s: float = 60
     open_deadline_s: float | None = None
     sizes: str = "[64]"

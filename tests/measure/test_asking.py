@@ -12,7 +12,7 @@ from typing import ClassVar
 import pytest
 
 from reportgen.errors import FindingError
-from reportgen.measure.asking import ask, perform, value_at
+from reportgen.measure.asking import MOST_ANSWER_BYTES, ask, perform, value_at
 from reportgen.model.service import Action, Question
 from tests.measure.serving import children
 
@@ -29,13 +29,17 @@ class Handler(BaseHTTPRequestHandler):
             "/moved": (302, b""),
             "/text": (200, b"all is well"),
             "/deep": (200, b'{"queue": {"a/b": [0, 7]}, "one": 1, "yes": true}'),
+            "/busy": (503, b'{"one": 1}'),
+            "/bytes": (200, bytes(range(256))),
+            "/cut": (200, b'{"other": 1}'),
+            "/huge": (200, b'{"other": 1}' + b" " * MOST_ANSWER_BYTES),
         }.get(self.path, (404, b""))
         self.send_response(status)
         if status == 302:
             self.send_header("Location", "/deep")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(body.removesuffix(b"}") if self.path == "/cut" else body)
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -88,6 +92,20 @@ def test_a_command_that_hangs_is_ended_with_all_that_it_started() -> None:
     assert before >= {child.pid for child in children()}
 
 
+def test_a_command_that_writes_without_end_is_ended_long_before_memory_is_full() -> None:
+    """Nobody reads more than an answer may hold."""
+    before = {child.pid for child in children()}
+    with pytest.raises(FindingError, match="s: 'yes' answered with more than 4 MiB"):
+        ask(Question(command=["yes"], deadline_s=60), "s")
+    assert before >= {child.pid for child in children()}
+
+
+def test_a_command_that_closes_its_output_and_stays_is_ended_at_its_deadline() -> None:
+    """What it said does not matter before it has ended."""
+    with pytest.raises(FindingError, match=r"did not answer within 0\.5 s"):
+        ask(python("import os, time; os.close(1); time.sleep(60)", deadline_s=0.5), "s")
+
+
 def test_a_command_does_not_carry_the_mark_of_the_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it leaves running, as a service that it starts anew, is not the run's by its mark."""
     monkeypatch.setenv("REPORTGEN_ATTEMPT", "x")
@@ -117,6 +135,9 @@ def test_a_document_answers_by_its_values(url: str, pointer: str, wanted: int, *
         ("/none", "answered with status 404"),
         ("/text", "its answer is no JSON"),
         ("/deep", "its answer has no 'other'"),
+        ("/bytes", "its answer is no JSON"),
+        ("/cut", "its answer is no JSON"),
+        ("/huge", r"/huge answered with more than 4 MiB"),
     ],
 )
 def test_an_answer_that_is_neither_yes_nor_no_is_an_error(url: str, path: str, says: str) -> None:
@@ -124,6 +145,12 @@ def test_an_answer_that_is_neither_yes_nor_no_is_an_error(url: str, path: str, s
     with pytest.raises(FindingError, match=says):
         ask(Question(url=f"{url}{path}", expect={"other": 1}), "s")
     assert [(path, None)] == Handler.seen
+
+
+def test_a_status_that_the_declaration_names_may_be_that_of_an_error(url: str) -> None:
+    """A service that is closed may tell so with 503; its document is read all the same."""
+    assert ask(Question(url=f"{url}/busy", status=503, expect={"one": 1}), "s")
+    assert not ask(Question(url=f"{url}/busy", status=503, expect={"one": 2}), "s")
 
 
 def test_no_proxy_of_the_environment_is_used(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ import pytest
 from reportgen.calls import Buffer, KernelCall
 from reportgen.errors import InputError
 from reportgen.measure.backends.cuda_session import CudaSession
-from reportgen.measure.backends.session import Allocation, GraphSpec, Launch, Module, PeerSpec, Slot
+from reportgen.measure.backends.session import Allocation, CallableSpec, GraphSpec, Launch, Module, Slot
 from reportgen.measure.checking import check_all
 from reportgen.measure.job import BEFORE, CALLS, GRAPH, Job, JobArm
 from reportgen.measure.rig import Rig
@@ -156,7 +156,7 @@ def test_a_callable_gets_each_sets_own_memory(device: Device, tmp_path: Path) ->
 
     arrays = dict.fromkeys("xy", ((2, 2), "float32"))
     session.upload(Slot("f", 1, "x"), np.full(4, 5, np.float32))
-    spec = PeerSpec("idea", "f", 2, 1, ((0, 0), (1, 0)), arrays, prepare, what="arm")
-    session.capture_peer(spec)
+    spec = CallableSpec("idea", "f", 2, 1, ((0, 0), (1, 0)), arrays, prepare, what="arm")
+    session.capture_callable(spec)
     assert [(2, 2), (2, 2)] == [one["x"].shape for one in seen]
     assert [[1] * 4, [6] * 4] == [session.download(Slot("f", index, "y")).view(np.float32).tolist() for index in (0, 1)]

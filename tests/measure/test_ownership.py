@@ -7,11 +7,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
+import psutil
 import pytest
 from msgspec.structs import replace
 
+from reportgen.measure.inherited import bear, borne_us, limit_us
 from reportgen.measure.marks import mark_of, read_stat
 from reportgen.measure.ownership import Owned, Ownership, environment_mark
 from tests.measure.marked import marked_processes
@@ -34,6 +37,26 @@ os.rename(sys.argv[1] + ".new", sys.argv[1])
 time.sleep(60)
 """
 
+FORGETS = """
+import os, sys
+if "REPORTGEN_ATTEMPT" in os.environ:
+    os.execve(sys.executable, [sys.executable, "-S", "-c", sys.orig_argv[3], *sys.argv[1:]], {})
+"""
+HAS_A_CHILD = """
+import subprocess, sys, time
+subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)"], env={}, stdout=subprocess.DEVNULL)
+print(1, flush=True)
+time.sleep(60)
+"""
+LIMITED = """
+import os, resource
+from reportgen.measure.inherited import bear, borne_us
+resource.setrlimit(resource.RLIMIT_RTTIME, (10**6, 10**6))
+bear("run-1")
+print(borne_us(os.getpid()))
+"""
+ROOT = Path(__file__).parents[2]
+
 
 @pytest.fixture
 def started() -> Iterator[list[subprocess.Popen[bytes]]]:
@@ -45,11 +68,15 @@ def started() -> Iterator[list[subprocess.Popen[bytes]]]:
         process.communicate()
 
 
-def start(processes: list[subprocess.Popen[bytes]], program: str, *words: str, mark: str = "") -> int:
-    """Start a Python program with that mark; it has begun when this returns."""
+def start(processes: list[subprocess.Popen[bytes]], program: str, *words: str, mark: str = "", bears: str = "") -> int:
+    """Start a Python program with that mark, by one that ``bears`` another; it has begun when this returns."""
     environment = {**os.environ, "REPORTGEN_ATTEMPT": mark}
     process = subprocess.Popen(
-        [sys.executable, "-S", "-c", program, *words], env=environment, stdout=subprocess.PIPE, start_new_session=True
+        [sys.executable, "-S", "-c", program, *words],
+        env=environment,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=partial(bear, bears) if bears else None,  # noqa: PLW1509 - no thread runs here
     )
     processes.append(process)
     assert process.stdout is not None
@@ -82,6 +109,43 @@ def test_a_process_that_forked_twice_and_detached_is_found_by_its_mark(
     assert [] == ownership.end_all()
     stat = read_stat(pid)
     assert stat is None or stat.ended
+
+
+def test_a_process_that_was_started_without_its_environment_is_found_by_its_limit(
+    started: list[subprocess.Popen[bytes]], tmp_path: Path
+) -> None:
+    """It forked twice and detached besides, and no guard is left whose descendant it would be; one of another run is left alone."""
+    other = start(started, STUBBORN, bears=MARK + "x")
+    start(started, FORGETS + DETACHED, str(tmp_path / "pid"), mark=MARK, bears=MARK)
+    wait_until((tmp_path / "pid").exists)
+    started[-1].wait(60)
+    pid = int((tmp_path / "pid").read_text("ascii"))
+    assert (None, limit_us(MARK)) == (environment_mark(pid), borne_us(pid))
+    ownership = Ownership(frozenset({MARK}))
+    assert [(pid, "mark")] == [(one.pid, one.by) for one in ownership.find()]
+    assert [] == ownership.end_all()
+    stat = read_stat(pid)
+    assert stat is None or stat.ended
+    assert not gone(other)
+
+
+def test_what_descends_from_a_marked_process_is_owned_where_no_guard_is_left(
+    started: list[subprocess.Popen[bytes]],
+) -> None:
+    """Its parent is found by its mark, and both are ended."""
+    parent = start(started, HAS_A_CHILD, mark=MARK)
+    (child,) = psutil.Process(parent).children()
+    ownership = Ownership(frozenset({MARK}))
+    assert {(parent, "mark"), (child.pid, "descendant")} == {(one.pid, one.by) for one in ownership.find()}
+    assert ([], True) == (ownership.end_all(grace_s=0.1), gone(parent))
+    assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_limit_that_somebody_asked_for_stays() -> None:
+    """Then the environment alone tells; a process that is gone has no limit."""
+    finished = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert "1000000\n" == finished.stdout
+    assert borne_us(4194304) is None
 
 
 def test_what_carries_another_mark_or_none_is_left_alone(started: list[subprocess.Popen[bytes]]) -> None:

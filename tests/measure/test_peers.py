@@ -12,11 +12,12 @@ from reportgen.archive.counting import refusal_sentences
 from reportgen.archive.load import Attempt
 from reportgen.calls import Arm, Fixture
 from reportgen.errors import InputError
-from reportgen.measure.backends.fake_peer import FakePeer
-from reportgen.measure.backends.session import PeerSpec, Slot
+from reportgen.measure.backends.fake_callable import FakeCallable
+from reportgen.measure.backends.session import CallableSpec, Slot
 from reportgen.measure.controller import plan_of
 from reportgen.measure.description import Description
-from reportgen.measure.peer_cells import library_folders, peer_cells
+from reportgen.measure.libraries import library_folders
+from reportgen.measure.peer_cells import peer_cells
 from reportgen.model.record import Status
 from reportgen.model.result import Reason, Verdict
 from reportgen.publish.attempt_checks import attempt_findings
@@ -168,7 +169,7 @@ def test_a_plan_says_who_is_measured_where(lab: Lab) -> None:
 def test_each_step_of_a_graph_gives_its_part_of_the_output() -> None:
     """The callable gets the step's number; what it returns stands for that part of the first axis, in every set."""
     memory = {Slot("f", index, name): np.zeros(16, np.uint8) for index in range(2) for name in ("x", "y")}
-    spec = PeerSpec(
+    spec = CallableSpec(
         arm="theirs",
         fixture="f",
         sets=2,
@@ -178,9 +179,9 @@ def test_each_step_of_a_graph_gives_its_part_of_the_output() -> None:
         prepare=lambda buffers, _stream: lambda step: {"y": np.full(2, step + 1 + buffers["x"][0])},
     )
     memory[Slot("f", 1, "x")].view(np.float32)[:] = 5
-    peer = FakePeer.of(spec, memory)
-    peer.deliver()
-    assert ("y",) == peer.computed
+    made = FakeCallable.of(spec, memory)
+    made.deliver()
+    assert ("y",) == made.computed
     assert [[1, 1, 2, 2], [6, 6, 7, 7]] == [
         memory[Slot("f", index, "y")].view(np.float32).tolist() for index in range(2)
     ]

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from reportgen.archive.load import Attempt
+from reportgen.archive.select import find_record
+from reportgen.archive.sums import sums_of
 from reportgen.calls import Arm as CalledArm
 from reportgen.calls import Fixture
 from reportgen.errors import InputError
@@ -28,7 +30,10 @@ from reportgen.measure.selection import with_arms
 from reportgen.model.experiment import Arm, Role
 from reportgen.model.record import Status
 from reportgen.publish.attempt_checks import attempt_findings
-from reportgen.scoring import score_attempts
+from reportgen.publish.downloads import write_record
+from reportgen.publish.verification import verify_path
+from reportgen.publish.verify import check_folder
+from reportgen.scoring import score, score_attempts
 from tests.measure.lab import PROGRAM, Lab
 
 ARMS = """
@@ -113,9 +118,24 @@ def test_functions_are_measured_under_the_whole_protocol(lab: Lab) -> None:
     for arm in ("again", "base", "idea"):
         kept = attempt.path / "artifacts" / "compiled" / arm / f"rows-{sha256[:12]}.cubin"
         assert b"code" == kept.read_bytes()
-        kept.write_bytes(b"other")
-    said = f"no file has the SHA-256 of a kernel of arm idea, {sha256}"
-    assert any(said in one for one in attempt_findings(attempt.path))
+    said = f"artifacts/compiled: no file has the SHA-256 of a kernel of arm idea, {sha256}"
+    assert [f"{attempt.id}/{said}"] == both_roads(lab, attempt)
+
+
+def both_roads(lab: Lab, attempt: Attempt) -> list[str]:
+    """Publish the attempt, change a kernel of ``idea`` and every sum, and give what the record's own program finds, and the command."""
+    record = find_record([attempt], "doubling")
+    published = lab.root / "published"
+    write_record(record, score(record), published)
+    assert [] == check_folder(published)
+    kept = next((published / attempt.id / "artifacts" / "compiled" / "idea").iterdir())
+    kept.write_bytes(b"other")
+    (published / "record.zip").unlink()
+    for folder in (published / attempt.id, published):
+        (folder / "SHA256SUMS").write_bytes(sums_of(folder))
+    found = check_folder(published)
+    assert found == list(verify_path(published).findings)
+    return found
 
 
 def test_changed_inputs_are_tried_as_on_any_arm(lab: Lab) -> None:

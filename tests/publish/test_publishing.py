@@ -9,24 +9,21 @@ from typing import Any
 
 import pytest
 
-from reportgen.cli import main
 from reportgen.project import Project
 from reportgen.publish.build import build
 from reportgen.publish.places import place_of
 from reportgen.publish.problems import Problem
 from reportgen.publish.server import serving
+from tests.entry import called
 from tests.publish.conftest import Built
 from tests.publish.site_lab import HOME, make_lab
 from tests.publish.test_build import tree
 
 
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+def run(*words: str) -> tuple[int, str, str]:
     """Run a command; return its status and what it printed."""
-    monkeypatch.setattr("sys.argv", ["reportgen", *words])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    said = capsys.readouterr()
-    return int(str(ended.value.code)), said.out, said.err
+    ended = called(words)
+    return ended.returncode, ended.stdout, ended.stderr
 
 
 @pytest.fixture
@@ -37,9 +34,7 @@ def lab(tmp_path: Path) -> Project:
     return project
 
 
-def test_a_dry_run_lists_what_would_change(
-    lab: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dry_run_lists_what_would_change(lab: Project, tmp_path: Path) -> None:
     """In a folder and at an address alike; nothing is written."""
     (lab.site / "static").mkdir()
     (lab.site / "static" / "new.txt").write_text("new", "utf-8")
@@ -48,7 +43,7 @@ def test_a_dry_run_lists_what_would_change(
     old.write_text("old!", "utf-8")
     before = tree(tmp_path / "published")
     asked = ["publish", "--dry-run", "--project", str(lab.root), "--json", "--to"]
-    status, out, _ = run(monkeypatch, capsys, *asked, str(tmp_path / "published"))
+    status, out, _ = run(*asked, str(tmp_path / "published"))
     told: Any = json.loads(out)
     assert 0 == status
     assert [("static/new.txt", 3)] == [(file["path"], file["bytes"]) for file in told["new"]]
@@ -59,27 +54,23 @@ def test_a_dry_run_lists_what_would_change(
     assert told["same"] > 0
     assert before == tree(tmp_path / "published")
     with serving(tmp_path / "published", port=0) as address:
-        status, out, _ = run(monkeypatch, capsys, *asked, address)
+        status, out, _ = run(*asked, address)
     at_address = json.loads(out)
     assert (told["new"], told["changed"]) == (at_address["new"], at_address["changed"])
     assert [] == at_address["removed"]  # nobody built that file, so the site does not list it
 
 
-def test_a_folder_is_published_to_and_then_nothing_would_change(
-    lab: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_is_published_to_and_then_nothing_would_change(lab: Project, tmp_path: Path) -> None:
     """What is there afterwards is what a build makes."""
     asked = ["publish", "--project", str(lab.root), "--to", str(tmp_path / "new" / "place")]
-    assert 0 == run(monkeypatch, capsys, *asked)[0]
+    assert 0 == run(*asked)[0]
     assert tree(tmp_path / "published") == tree(tmp_path / "new" / "place")
-    status, out, _ = run(monkeypatch, capsys, *asked, "--dry-run")
+    status, out, _ = run(*asked, "--dry-run")
     assert 0 == status
     assert "0 new, 0 changed, 0 removed" in out
 
 
-def test_an_address_is_never_written_to(
-    lab: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_address_is_never_written_to(lab: Project) -> None:
     """Nor is anything guessed: each refusal says what to do."""
     asked = ["publish", "--project", str(lab.root)]
     for words, said in (
@@ -88,7 +79,7 @@ def test_an_address_is_never_written_to(
         (["--dry-run", "--to", str(lab.root / "nowhere")], "no such folder"),
         (["--dry-run", "--to", "http://127.0.0.1:9/"], "127.0.0.1:9/data/files.json: cannot be read"),
     ):
-        status, out, err = run(monkeypatch, capsys, *asked, *words)
+        status, out, err = run(*asked, *words)
         assert (2, "") == (status, out)
         assert said in err
 
@@ -101,28 +92,26 @@ def test_the_listing_names_every_file(built: Built) -> None:
     assert all(whole[file["path"]] == file["sha256"] for file in told)
 
 
-def test_check_says_file_line_and_column(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_says_file_line_and_column(tmp_path: Path) -> None:
     """As compilers do, as annotations, and for programs; with 1 where something is wrong and 2 for misuse."""
     text = HOME.split("Read the")[0] + "It took 3.1 ms, as [said](gone/).\n"
     project = make_lab(tmp_path / "lab", {"index.md": text.replace("home", "report", 1)}, measured=False)
     asked = ["check", "--project", str(project.root)]
-    status, out, _ = run(monkeypatch, capsys, *asked)
+    status, out, _ = run(*asked)
     assert 1 == status
     assert "site/index.md:9:9: error: '3.1 ms' reads like a measured time" in out
     assert "site/index.md:9:27: error: dead link: gone/" in out
-    assert 1 == run(monkeypatch, capsys, *asked, "--format", "github")[0]
-    status, out, _ = run(monkeypatch, capsys, *asked, "--json")
+    assert 1 == run(*asked, "--format", "github")[0]
+    status, out, _ = run(*asked, "--json")
     told = json.loads(out)
     assert (False, 1) == (told["passed"], status)
     assert ("site/index.md", 9, 9, "error") == tuple(
         told["findings"][0][key] for key in ("file", "line", "column", "severity")
     )
-    assert 2 == run(monkeypatch, capsys, *asked, "--format", "prose")[0]
+    assert 2 == run(*asked, "--format", "prose")[0]
     (project.site / "index.md").write_text(HOME.split("Read the")[0], "utf-8")
     shutil.rmtree(project.root / ".cache", ignore_errors=True)
-    assert (0, "") == run(monkeypatch, capsys, *asked)[::2]
+    assert (0, "") == run(*asked)[::2]
 
 
 def test_an_annotation_ends_where_it_should(tmp_path: Path) -> None:

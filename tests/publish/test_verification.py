@@ -217,6 +217,22 @@ def test_extra_files_are_named(record: Path, attempt: Path) -> None:
     assert not any("index.html" in line for line in verify_path(record).findings)
 
 
+def test_what_a_site_keeps_beside_a_record_is_no_extra_file(record: Path, attempt: Path) -> None:
+    """The counters that a page of an attempt offers, where pages of attempts lie and nowhere else."""
+    beside = record / "attempts" / "20260101T000000Z-cuda-abcdef"
+    beside.mkdir(parents=True)
+    for name in ("index.html", "counters.csv"):
+        (beside / name).write_text("of the site")
+    assert [] == run_verifier(record)
+    assert verify_path(record).ok
+    for folder in (beside / "deeper", attempt):
+        folder.mkdir(exist_ok=True)
+        (folder / "counters.csv").write_text("of nobody")
+    expect(
+        record, r"^attempts/.*/deeper/counters\.csv: is not listed", rf"^{attempt.name}/counters\.csv: is not listed"
+    )
+
+
 def test_a_finding_stays_on_its_line_whatever_a_file_is_called(record: Path) -> None:
     """Spaces, quotes, markup and other alphabets as they are; control characters made visible."""
     for name in ("with space", 'it\'s "quoted"', "<script>", "größe", "two\nlines"):

@@ -51,7 +51,9 @@ class CommandBuilder:
         del patience
         command, where = plan.experiment.command, str(folder.toml)
         if command is None:
-            raise InputError("has no [command], which says what is run", where=where, remedy="see docs/commands.md")
+            raise InputError(
+                "has no [command], which says what is run", where=where, remedy="see `reportgen manual commands`"
+            )
         if command.resident and Mode.PLACEMENT in plan.experiment.protocol.modes:
             raise InputError(
                 "a resident program lives for one repetition, and protocol.modes has placement",

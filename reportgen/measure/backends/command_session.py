@@ -18,10 +18,10 @@ from reportgen.measure.backends.session import (
     Array,
     BatchTime,
     Bytes,
+    CallableGraph,
+    CallableSpec,
     GraphSpec,
     Module,
-    PeerGraph,
-    PeerSpec,
     Readings,
     Slot,
 )
@@ -76,7 +76,7 @@ class CommandSession:
             self._outputs[spec.fixture] = self._description.outputs(self._job.fixture(spec.fixture).seen())
         return spec
 
-    def capture_peer(self, spec: PeerSpec) -> PeerGraph:
+    def capture_callable(self, spec: CallableSpec) -> CallableGraph:
         """Refuse: an outside program is an arm of its own, whoever wrote it."""
         raise InputError(f"arm {spec.arm!r}: backend command measures no peers", remedy="make it a candidate")
 

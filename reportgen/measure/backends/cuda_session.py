@@ -20,10 +20,10 @@ from reportgen.calls import Buffer, KernelCall
 from reportgen.errors import InputError, ReportgenError, WorkerError
 from reportgen.measure.backends.cuda_arguments import exact, function_attributes, is_programmatic
 from reportgen.measure.backends.cuda_bulk import Bulk
+from reportgen.measure.backends.cuda_callables import CapturedCallable, capture_callable, loaded_versions
 from reportgen.measure.backends.cuda_called import CalledLaunches, called_batch
 from reportgen.measure.backends.cuda_clock import wake
 from reportgen.measure.backends.cuda_execution import CudaExecution, PreparedCall
-from reportgen.measure.backends.cuda_peers import CapturedPeer, capture_peer, loaded_versions
 from reportgen.measure.backends.cuda_programmatic import launch_programmatically
 from reportgen.measure.backends.nvml import Gpu, open_nvml
 from reportgen.measure.backends.session import (
@@ -31,10 +31,10 @@ from reportgen.measure.backends.session import (
     Array,
     BatchTime,
     Bytes,
+    CallableGraph,
+    CallableSpec,
     GraphSpec,
     Module,
-    PeerGraph,
-    PeerSpec,
     Readings,
     Slot,
 )
@@ -49,11 +49,11 @@ SUMS_BYTES = 16
 
 @dataclass(frozen=True)
 class Captured:
-    """A graph on the device, what to say if it dies, and whose results lie outside the buffers, if a peer's do."""
+    """A graph on the device, what to say if it dies, and the callable behind it, whose results may lie outside the buffers."""
 
     graph: Any
     complaint: str
-    peer: CapturedPeer | None = None
+    called: CapturedCallable | None = None
 
 
 class CudaSession:
@@ -175,24 +175,24 @@ class CudaSession:
                 else:
                     function(call.grid, call.block, arguments, shared_mem=call.shared_bytes, stream=self._stream)
 
-    def capture_peer(self, spec: PeerSpec) -> PeerGraph:
+    def capture_callable(self, spec: CallableSpec) -> CallableGraph:
         """Prepare on every set, warm up, and record on our stream as any arm is, or keep what calls the launches."""
         complaint = f"{spec.named} failed on {spec.fixture}"
         with self._told(complaint):
-            peer = capture_peer(self._cupy, self._stream, spec, self._places, calls=self._calls)
-        return PeerGraph(Captured(peer.graph, complaint, peer), peer.computed)
+            called = capture_callable(self._cupy, self._stream, spec, self._places, calls=self._calls)
+        return CallableGraph(Captured(called.graph, complaint, called), called.computed)
 
     def poison(self, graph: Captured, byte: int) -> None:
-        """Set every byte under a peer's results."""
-        if graph.peer is not None:
+        """Set every byte under a callable's results."""
+        if graph.called is not None:
             with self._told(graph.complaint):
-                graph.peer.poison(self._cupy, self._stream, byte)
+                graph.called.poison(self._cupy, self._stream, byte)
 
     def deliver(self, graph: Captured) -> None:
-        """Copy a peer's results into the output buffers."""
-        if graph.peer is not None:
+        """Copy a callable's results into the output buffers."""
+        if graph.called is not None:
             with self._told(graph.complaint):
-                graph.peer.deliver(self._cupy, self._stream)
+                graph.called.deliver(self._cupy, self._stream)
 
     def execution(self, spec: GraphSpec) -> CudaExecution:
         """Prepare the first launch of ``spec`` for streams of others: the functions, buffers and arguments of its graph."""

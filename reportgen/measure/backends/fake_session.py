@@ -17,17 +17,17 @@ from typing import Any
 import numpy as np
 
 from reportgen.calls import Output
-from reportgen.measure.backends.fake_peer import FakePeer
+from reportgen.measure.backends.fake_callable import FakeCallable
 from reportgen.measure.backends.session import (
     Allocation,
     Array,
     BatchTime,
     Bytes,
+    CallableGraph,
+    CallableRefusedError,
+    CallableSpec,
     GraphSpec,
     Module,
-    PeerGraph,
-    PeerRefusedError,
-    PeerSpec,
     Readings,
     Slot,
 )
@@ -175,25 +175,25 @@ class FakeSession:
         self._arms[spec.fixture] += 1
         return spec
 
-    def capture_peer(self, spec: PeerSpec) -> PeerGraph:
-        """Let the peer run once on every set, in NumPy arrays over the buffers; refuse where the faults ask for it."""
+    def capture_callable(self, spec: CallableSpec) -> CallableGraph:
+        """Let the callable run once on every set, in NumPy arrays over the buffers; refuse where the faults ask for it."""
         if self._struck("refuse", spec.arm, spec.fixture):
-            raise PeerRefusedError("a refusal that the experiment asked for", where=spec.fixture)
+            raise CallableRefusedError("a refusal that the experiment asked for", where=spec.fixture)
         self._arms[spec.fixture] += 1
-        peer = FakePeer.of(spec, self._memory)
-        return PeerGraph(peer, peer.computed)
+        called = FakeCallable.of(spec, self._memory)
+        return CallableGraph(called, called.computed)
 
-    def poison(self, graph: GraphSpec | FakePeer, byte: int) -> None:
-        """There is nothing to poison: a peer's results are made anew."""
+    def poison(self, graph: GraphSpec | FakeCallable, byte: int) -> None:
+        """There is nothing to poison: a callable's results are made anew."""
 
-    def deliver(self, graph: GraphSpec | FakePeer) -> None:
-        """Copy what a peer's last replay returned."""
-        if isinstance(graph, FakePeer):
+    def deliver(self, graph: GraphSpec | FakeCallable) -> None:
+        """Copy what a callable's last replay returned."""
+        if isinstance(graph, FakeCallable):
             graph.deliver()
 
-    def replay(self, graph: GraphSpec | FakePeer) -> None:
-        """Run a peer; for any other arm write the reference, rounded to the outputs' types, into every set, then do what the faults ask for."""
-        if isinstance(graph, FakePeer):
+    def replay(self, graph: GraphSpec | FakeCallable) -> None:
+        """Run a callable; for any other arm write the reference, rounded to the outputs' types, into every set, then do what the faults ask for."""
+        if isinstance(graph, FakeCallable):
             graph.replay()
             return
         for name, output in self._outputs[graph.fixture].items():
@@ -214,7 +214,7 @@ class FakeSession:
         for graph in (*[lead] * lead_in, counted):
             self.replay(graph)
 
-    def batch(self, graph: GraphSpec | FakePeer, *, lead_in: int, replays: int) -> BatchTime:
+    def batch(self, graph: GraphSpec | FakeCallable, *, lead_in: int, replays: int) -> BatchTime:
         """Compute the time of a batch from its place in the block; the simulated clock moves on."""
         self._misbehave(graph)
         pass_, index = divmod(self._batches[graph.fixture], self._arms[graph.fixture])
@@ -270,7 +270,7 @@ class FakeSession:
         if self._struck("head_offset", graph.arm, graph.fixture):
             rounded[-1] = rounded[0]
 
-    def _misbehave(self, graph: GraphSpec | FakePeer) -> None:
+    def _misbehave(self, graph: GraphSpec | FakeCallable) -> None:
         place = (graph.arm, graph.fixture)
         if slow := self._struck("slow", *place):
             time.sleep(slow.seconds)

@@ -23,10 +23,10 @@ from reportgen.measure.backends.session import (
     Array,
     BatchTime,
     Bytes,
+    CallableGraph,
+    CallableSpec,
     GraphSpec,
     Module,
-    PeerGraph,
-    PeerSpec,
     Readings,
     Slot,
 )
@@ -138,7 +138,7 @@ class NativeSession:
                 calls.append((self._address(spec.arm, call.symbol), args))
         return _Graph(calls)
 
-    def capture_peer(self, spec: PeerSpec) -> PeerGraph:
+    def capture_callable(self, spec: CallableSpec) -> CallableGraph:
         """Refuse: the batch loop is C, and calls no Python."""
         raise InputError(f"backend 'native' measures no peers, and arm {spec.arm!r} is one", remedy="leave it out")
 

@@ -60,12 +60,12 @@ class GraphSpec:
     launches: tuple[Launch, ...]
 
 
-class PeerRefusedError(FindingError):
+class CallableRefusedError(FindingError):
     """A peer, or an arm in Python, cannot run here; the sentence says why."""
 
 
 @dataclass(frozen=True)
-class PeerSpec:
+class CallableSpec:
     """What the graph of a callable, a peer's or that of an arm in Python, replays: executions back to back, of set and step ``launches[i]``.
 
     ``what`` says which of the two it is. ``prepare`` takes arrays by name over the memory of one set, of the shapes and types in ``arrays``, and the stream's handle. It is called once
@@ -97,7 +97,7 @@ def _part(buffer: Any, step: int, steps: int) -> Any:
 
 
 @dataclass(frozen=True)
-class PeerGraph:
+class CallableGraph:
     """A callable's graph, and the outputs that it computes (``None``: all of them)."""
 
     graph: Any
@@ -173,19 +173,19 @@ class Session(Protocol):
             A symbol is missing, or two arms resolve to one address.
         """
 
-    def capture_peer(self, spec: PeerSpec) -> PeerGraph:
+    def capture_callable(self, spec: CallableSpec) -> CallableGraph:
         """Prepare a callable on every set, let it run until it is warm, and make the graph that every check and batch of it replays.
 
         Raises
         ------
-        PeerRefusedError
+        CallableRefusedError
             A peer raises, or the work of a callable cannot be captured.
         InputError
             This backend calls nothing, an arm in Python raises, or what is returned is no dict of the experiment's outputs.
         """
 
     def poison(self, graph: Any, byte: int) -> None:
-        """Set every byte of the memory in which a peer's graph leaves its results, where that is not the buffers'."""
+        """Set every byte of the memory in which a callable's graph leaves its results, where that is not the buffers'."""
 
     def deliver(self, graph: Any) -> None:
         """Copy such results into the output buffers."""

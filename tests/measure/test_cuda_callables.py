@@ -1,4 +1,4 @@
-"""How a peer is captured on the GPU, on a stand-in that runs nothing: warm-ups, a capture with memory of its own, what is kept of the results."""
+"""How a callable (here a peer) is captured on the GPU, on a stand-in that runs nothing: warm-ups, a capture with memory of its own, what is kept of the results."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from reportgen.errors import InputError
-from reportgen.measure.backends.cuda_peers import CapturedPeer, capture_peer
-from reportgen.measure.backends.session import PeerRefusedError, PeerSpec, Slot
+from reportgen.measure.backends.cuda_callables import CapturedCallable, capture_callable
+from reportgen.measure.backends.session import CallableRefusedError, CallableSpec, Slot
 
 PLACES = {Slot("f", index, name): (1000 * (index + 1) + at, 16) for index in range(2) for at, name in enumerate("xy")}
 
@@ -84,7 +84,7 @@ def tensor(place: int, shape: tuple[int, ...] = (4,)) -> Any:
     return made
 
 
-def captured(device: Device, result: Callable[[Any], Any]) -> CapturedPeer:
+def captured(device: Device, result: Callable[[Any], Any]) -> CapturedCallable:
     """Capture a peer of two sets, whose runs note where they are and return what ``result`` makes of their buffers."""
 
     def prepare(buffers: Any, stream: int) -> Callable[[int], Any]:
@@ -97,8 +97,8 @@ def captured(device: Device, result: Callable[[Any], Any]) -> CapturedPeer:
         return run
 
     arrays = dict.fromkeys("xy", ((4,), "float32"))
-    spec = PeerSpec("theirs", "f", 2, 1, ((0, 0), (1, 0), (0, 0), (1, 0)), arrays, prepare)
-    return capture_peer(device, device, spec, PLACES)
+    spec = CallableSpec("theirs", "f", 2, 1, ((0, 0), (1, 0), (0, 0), (1, 0)), arrays, prepare)
+    return capture_callable(device, device, spec, PLACES)
 
 
 def test_a_peer_is_prepared_and_warmed_before_it_is_captured_in_memory_of_its_own() -> None:
@@ -114,11 +114,11 @@ def test_a_peer_is_prepared_and_warmed_before_it_is_captured_in_memory_of_its_ow
 def test_results_elsewhere_are_poisoned_and_delivered_where_the_last_launch_left_them() -> None:
     """Of three warm-ups and two launches a set, the memory of the last one counts."""
     device, places = Device(), iter(range(5000, 6000))
-    peer = captured(device, lambda _: {"y": tensor(next(places))})
-    assert ("y",) == peer.computed
+    made = captured(device, lambda _: {"y": tensor(next(places))})
+    assert ("y",) == made.computed
     device.log.clear()
-    peer.poison(device, device, 0xFF)
-    peer.deliver(device, device)
+    made.poison(device, device, 0xFF)
+    made.deliver(device, device)
     assert ["fill 5008 16 255", "fill 5009 16 255"] == device.log[:2]
     assert ["copy 5008 to 1001 unsafe", "copy 5009 to 2001 unsafe"] == device.log[3:5]
 
@@ -142,6 +142,6 @@ def test_what_cannot_be_captured_is_refused_and_the_capture_ended() -> None:
     """A peer that waits while it is captured, for example."""
     device = Device()
     device.refusing = "end"
-    with pytest.raises(PeerRefusedError, match="its graph cannot be made: operation not permitted"):
+    with pytest.raises(CallableRefusedError, match="its graph cannot be made: operation not permitted"):
         captured(device, lambda _: None)
     assert 2 == device.log.count("end")

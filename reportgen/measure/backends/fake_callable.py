@@ -1,4 +1,4 @@
-"""A peer on the simulated backend: it really runs, on NumPy arrays; only its time is made up."""
+"""A callable (a peer, an arm in Python) on the simulated backend: it really runs, on NumPy arrays; only its time is made up."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from reportgen.measure.backends.session import Array, Bytes, PeerSpec, Slot
+from reportgen.measure.backends.session import Array, Bytes, CallableSpec, Slot
 
 NO_STREAM = 0
 
 
 @dataclass
-class FakePeer:
-    """What a peer's graph stands for: its runs, one a set, the arrays over the buffers, and what each set and step returned last."""
+class FakeCallable:
+    """What a callable's graph stands for: its runs, one a set, the arrays over the buffers, and what each set and step returned last."""
 
-    spec: PeerSpec
+    spec: CallableSpec
     runs: list[Callable[[int], Any]]
     arrays: list[dict[str, Array]]
     returned: dict[tuple[int, int], Mapping[str, Any] | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, spec: PeerSpec, memory: Mapping[Slot, Bytes]) -> FakePeer:
-        """Prepare a peer on every set, and let it run once."""
+    def of(cls, spec: CallableSpec, memory: Mapping[Slot, Bytes]) -> FakeCallable:
+        """Prepare the callable on every set, and let it run once."""
         arrays = [
             {
                 name: memory[Slot(spec.fixture, index, name)].view(dtype).reshape(shape)
@@ -39,7 +39,7 @@ class FakePeer:
 
     @property
     def arm(self) -> str:
-        """Name of the peer."""
+        """Name of the arm."""
         return self.spec.arm
 
     @property
@@ -54,7 +54,7 @@ class FakePeer:
 
     @property
     def computed(self) -> tuple[str, ...] | None:
-        """Outputs that the peer returned; ``None`` where it wrote all of them in place."""
+        """Outputs that the callable returned; ``None`` where it wrote all of them in place."""
         first = next(iter(self.returned.values()))
         return None if first is None else tuple(first)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reportgen.calls import Output
 from reportgen.errors import InputError, WorkerError
-from reportgen.measure.backends.session import PeerGraph, PeerRefusedError, PeerSpec, Session
+from reportgen.measure.backends.session import CallableGraph, CallableRefusedError, CallableSpec, Session
 from reportgen.measure.description import Description, Shapes
 from reportgen.measure.job import CALIBRATE, PEER, Job
 from reportgen.measure.python_arms import PythonArms
@@ -15,11 +15,11 @@ Arrays = dict[str, tuple[tuple[int, ...], str]]
 
 def peer_spec(
     job: Job, description: Description, shapes: Shapes, place: tuple[str, str], launches: list[tuple[int, int]]
-) -> PeerSpec:
+) -> CallableSpec:
     """Say what the graph of a peer (``place`` is its fixture and name) replays; ``launches`` are set and step of its executions."""
     fixture, arm = place
     seen = job.arm(arm).seen(), job.fixture(fixture).seen()
-    return PeerSpec(
+    return CallableSpec(
         arm=arm,
         fixture=fixture,
         sets=shapes.sets,
@@ -32,11 +32,11 @@ def peer_spec(
 
 def python_spec(
     job: Job, python: PythonArms, shapes: Shapes, place: tuple[str, str], launches: list[tuple[int, int]]
-) -> PeerSpec:
+) -> CallableSpec:
     """Say what the graph of an arm in Python replays, as :func:`peer_spec` does for a peer."""
     fixture, arm = place
     seen = job.fixture(fixture).seen()
-    return PeerSpec(
+    return CallableSpec(
         arm=arm,
         fixture=fixture,
         sets=shapes.sets,
@@ -48,7 +48,7 @@ def python_spec(
     )
 
 
-def capture_or_refuse(job: Job, session: Session, spec: PeerSpec) -> PeerGraph | str:
+def capture_or_refuse(job: Job, session: Session, spec: CallableSpec) -> CallableGraph | str:
     """Make the graph of a callable, or say why a peer cannot run on its fixture.
 
     Only the calibrating process of peers may leave one out: what was calibrated is measured in every repetition. An arm of ours is never left out.
@@ -61,8 +61,8 @@ def capture_or_refuse(job: Job, session: Session, spec: PeerSpec) -> PeerGraph |
         The experiment breaks its own rules (docs/writing-experiments.md), or an arm in Python cannot run.
     """
     try:
-        return session.capture_peer(spec)
-    except PeerRefusedError as fault:
+        return session.capture_callable(spec)
+    except CallableRefusedError as fault:
         if spec.what == PEER and job.kind == CALIBRATE:
             return fault.what
         if spec.what == PEER:

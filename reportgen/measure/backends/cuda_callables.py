@@ -14,11 +14,11 @@ from typing import Any
 
 from reportgen.errors import InputError, ReportgenError
 from reportgen.measure.backends.cuda_called import CalledLaunches
-from reportgen.measure.backends.session import PeerRefusedError, PeerSpec, Slot
+from reportgen.measure.backends.session import CallableRefusedError, CallableSpec, Slot
 
 # The first run compiles, the second may still choose between kernels; the third meets what will be captured.
 WARM_UPS = 3
-REMEDY = "see docs/writing-experiments.md on what a callable returns"
+REMEDY = "see `reportgen manual writing-experiments` on what a callable returns"
 _LIBRARIES = ("torch", "triton", "jax", "jaxlib")
 
 Run = Callable[[int], Any]
@@ -26,7 +26,7 @@ Tensors = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class CapturedPeer:
+class CapturedCallable:
     """A graph on the device, or what calls its launches one by one; what the last launch of each set and step returned, and the buffers for it.
 
     ``last`` and ``parts`` are by set and step; where launches are called, ``last`` is written anew by each. ``kept`` holds what must outlive the
@@ -62,14 +62,14 @@ class CapturedPeer:
         stream.synchronize()
 
 
-def capture_peer(
-    cupy: Any, stream: Any, spec: PeerSpec, places: Mapping[Slot, tuple[int, int]], *, calls: bool = False
-) -> CapturedPeer:
+def capture_callable(
+    cupy: Any, stream: Any, spec: CallableSpec, places: Mapping[Slot, tuple[int, int]], *, calls: bool = False
+) -> CapturedCallable:
     """Prepare, warm up and capture a callable; with ``calls`` nothing is captured, and each replay calls its launches.
 
     Raises
     ------
-    PeerRefusedError
+    CallableRefusedError
         A peer raises, or the work cannot be captured.
     InputError
         It returns what is no dict of arrays by output.
@@ -92,16 +92,16 @@ def capture_peer(
     computed = _computed(spec, [(last[turn], parts[turn]) for turn in sorted(last)])
     graph.upload(stream)
     stream.synchronize()
-    return CapturedPeer(graph, computed, last, parts, (*pools, *runs))
+    return CapturedCallable(graph, computed, last, parts, (*pools, *runs))
 
 
-def _called(runs: Sequence[Run], spec: PeerSpec, last: dict[tuple[int, int], Any]) -> None:
+def _called(runs: Sequence[Run], spec: CallableSpec, last: dict[tuple[int, int], Any]) -> None:
     """Call every launch; what the last of each set and step returns is kept."""
     for index, step in spec.launches:
         last[index, step] = runs[index](step)
 
 
-def _captured(stream: Any, runs: Sequence[Run], spec: PeerSpec) -> tuple[Any, dict[tuple[int, int], Any]]:
+def _captured(stream: Any, runs: Sequence[Run], spec: CallableSpec) -> tuple[Any, dict[tuple[int, int], Any]]:
     """Record the launches; what the last of each set and step returns is kept, and the others' memory may serve again."""
     last: dict[tuple[int, int], Any] = {}
     stream.begin_capture()
@@ -114,12 +114,12 @@ def _captured(stream: Any, runs: Sequence[Run], spec: PeerSpec) -> tuple[Any, di
             stream.end_capture()
         if isinstance(fault, ReportgenError):
             raise
-        raise PeerRefusedError(f"its graph cannot be made: {' '.join(str(fault).split())}") from fault
+        raise CallableRefusedError(f"its graph cannot be made: {' '.join(str(fault).split())}") from fault
     return graph, last
 
 
-def _computed(spec: PeerSpec, results: Sequence[tuple[Any, Tensors]]) -> tuple[str, ...] | None:
-    """Names of the outputs that the peer returned, the same on every set; ``None`` where it wrote into the buffers."""
+def _computed(spec: CallableSpec, results: Sequence[tuple[Any, Tensors]]) -> tuple[str, ...] | None:
+    """Names of the outputs that the callable returned, the same on every set; ``None`` where it wrote into the buffers."""
     answers = {
         None if result is None else tuple(result) if isinstance(result, Mapping) else "other" for result, _ in results
     }
@@ -138,7 +138,7 @@ def _computed(spec: PeerSpec, results: Sequence[tuple[Any, Tensors]]) -> tuple[s
     return answer
 
 
-def _check_result(spec: PeerSpec, name: str, tensor: Any, buffers: Tensors) -> None:
+def _check_result(spec: CallableSpec, name: str, tensor: Any, buffers: Tensors) -> None:
     if name not in buffers:
         raise InputError(f"{spec.named} returns {name!r}, which is no output", where=spec.fixture, remedy=REMEDY)
     wanted, found = buffers[name].shape, tuple(getattr(tensor, "shape", ()))
@@ -155,7 +155,7 @@ def _count(shape: Sequence[int]) -> int:
     return count
 
 
-def _arrays(cupy: Any, spec: PeerSpec, places: Mapping[Slot, tuple[int, int]], index: int) -> dict[str, Any]:
+def _arrays(cupy: Any, spec: CallableSpec, places: Mapping[Slot, tuple[int, int]], index: int) -> dict[str, Any]:
     """CuPy arrays over the buffers of one set, which own nothing."""
     found = {}
     for name, (shape, dtype) in spec.arrays.items():
