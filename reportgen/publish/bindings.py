@@ -6,11 +6,7 @@ An unknown name is a problem with the page's file and line, and a visible mark o
 from __future__ import annotations
 
 import functools
-<<<<<<< HEAD
-from collections.abc import Callable, Sequence
-=======
-from collections.abc import Callable, Mapping
->>>>>>> main
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -269,7 +265,6 @@ class Bindings(PlanBindings, ImportedBindings):
         said = study_values.said(record, what, study_values.Selection(mode, kernel, effect, harness))
         return self._figure(record, said.anchor, said.value, said.text)
 
-<<<<<<< HEAD
     def table(
         self,
         kind: str,
@@ -279,11 +274,7 @@ class Bindings(PlanBindings, ImportedBindings):
         folded: bool | None = None,
         **named: Any,
     ) -> Markup:
-        """Show tables of one kind, one a slice; ``bandwidth`` and ``peers`` take ``ceiling``, a record, and ``at``, a fixture of it; ``code`` takes ``counts`` and ``arms``, ``counters`` any axes and ``arms``; those of gates a ``unit``; imported ones an ``attempt``; ``folded`` says whether they wait to be opened."""
-=======
-    def table(self, kind: str, experiment: str | None = None, where: Where | None = None, **named: Any) -> Markup:
-        """Show tables of one kind, one a slice; ``bandwidth`` and ``peers`` take ``ceiling``, a record, and ``at``, a fixture of it; ``code`` takes ``counts`` and ``arms``, ``counters`` any axes and ``arms``; ``patches`` ``arms``; those of gates a ``unit``; imported ones an ``attempt``."""
->>>>>>> main
+        """Show tables of one kind, one a slice; ``bandwidth`` and ``peers`` take ``ceiling``, a record, and ``at``, a fixture of it; ``code`` takes ``counts`` and ``arms``, ``counters`` any axes and ``arms``; ``patches`` ``arms``; those of gates a ``unit``; imported ones an ``attempt``; ``folded`` says whether they wait to be opened."""
         if kind in IMPORTED_KINDS:
             built: Sequence[Table] = self.imported_tables(kind, experiment, **named)
         else:
@@ -293,33 +284,19 @@ class Bindings(PlanBindings, ImportedBindings):
     def _tables_of(self, kind: str, record: RecordView, where: Where | None, **named: Any) -> Sequence[Table]:
         if kind in ("bandwidth", "peers"):
             return self._beside_floor(kind, record, where or {}, **named)
-<<<<<<< HEAD
-        if kind == "code":
-            return [code_tables.of_record(record, self._root, **named)]
-=======
         if kind in OF_SOURCES:
-            return self._theme.table(OF_SOURCES[kind](record, self._root, **named))
->>>>>>> main
+            return [OF_SOURCES[kind](record, self._root, **named)]
         if kind == "counters":
             return self._counters(record, where, **named)
         if kind in study_tables.KINDS:
             return [study_tables.KINDS[kind](record, self._root + record.address)]
         slices = self._pieces(record, where)
         counters.refuse_false_rotation(record, [name for piece in slices for name in piece.fixtures])
-<<<<<<< HEAD
-        if kind in gate_tables.KINDS:
-            return gate_tables.build(kind, record, slices, page=self._root + record.address, **named)
-        return tables.build(kind, record, slices, self._root + record.address)
-=======
         page = self._root + record.address
         if kind in sweep_tables.KINDS:
-            built = [sweep_tables.KINDS[kind](record, slices, page, **self._asked(kind, record, None, named))]
-        elif kind in gate_tables.KINDS:
-            built = gate_tables.build(kind, record, slices, page=page, **named)
-        else:
-            built = tables.build(kind, record, slices, page)
-        return Markup("\n").join(self._theme.table(table) for table in built)
->>>>>>> main
+            return [sweep_tables.KINDS[kind](record, slices, page, **self._asked(kind, record, None, named))]
+        build: Callable[..., list[Table]] = gate_tables.build if kind in gate_tables.KINDS else tables.build
+        return build(kind, record, slices, page=page, **named)
 
     def _counters(self, record: RecordView, where: Where | None, arms: list[str] | None = None) -> list[Table]:
         found = counters.profiles(record)

@@ -22,6 +22,7 @@ KINDS = {
     "holm": ALWAYS,
     "fixtures": ALWAYS,
     "times": ALWAYS,
+    "times_along": ALWAYS,
     "checks": ALWAYS,
     "code": ALWAYS,
     "counters": ALWAYS,
