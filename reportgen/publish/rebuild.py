@@ -33,6 +33,7 @@ class Rebuilder:
 
     def __init__(self, root: Path, out: Path) -> None:
         self._root, self._out = root, out
+        self._cache = Cache(root / FOLDER)
         self._memory, self._written = Memory(), Written()
         self._kept: _Kept | None = None
 
@@ -50,8 +51,9 @@ class Rebuilder:
             ``out`` holds something that is no site of ours, or a file cannot be read.
         """
         project = open_project(self._root)
-        site = make_site(project, self._gathered(project), self._memory)
+        site = make_site(project, self._gathered(project), self._memory, self._cache)
         written, removed = write_site(self._out, site.files, self._written)
+        self._cache.hashes.save()
         return BuildReport(str(self._out), site.pages, written, removed, warnings=site.problems)
 
     def _gathered(self, project: Project) -> Gathered:
@@ -60,10 +62,8 @@ class Rebuilder:
         if known is not None and (known.archive, known.theme) == (archive, theme):
             return known.gathered
         self._memory.forget()
-        if known is not None and known.archive == archive:
-            gathered = known.gathered
-        else:
-            gathered = Gathered(project, Cache(project.root / FOLDER))
+        same = known is not None and known.archive == archive
+        gathered = known.gathered if known is not None and same else Gathered(project, self._cache)
         self._kept = _Kept(archive, theme, gathered)
         return gathered
 

@@ -14,7 +14,7 @@ from reportgen.publish.view import RecordView
 
 def replications(record: RecordView, library: Library) -> tuple[Table, ...]:
     """Show, slice by slice, what the record and each of its replications found; none without replications."""
-    known = [library.alone[one.address] for one in record.replications if one.address in library.alone]
+    known = [alone for one in record.replications if (alone := library.alone(one.address)) is not None]
     if not known:
         return ()
     return tuple(_table(record, known, piece) for piece in record.plan.slices)
