@@ -14,6 +14,7 @@ from reportgen.model.experiment import Experiment
 from reportgen.model.result import Result
 from reportgen.project import Project, experiment_folders, read_experiment
 from reportgen.publish import chart_files, counter_tables, drawing
+from reportgen.publish.by_themselves import ByThemselves
 from reportgen.publish.cache import Cache
 from reportgen.publish.crew import Crew
 from reportgen.publish.drawing import AnyChart
@@ -62,7 +63,7 @@ class Gathered:
         self.files: dict[str, Path] = {}
         self.known: dict[str, FileFact] = {}
         self.problems: list[Problem] = []
-        self.alone: dict[str, RecordView] = {}
+        self.alone = ByThemselves(self.entries.alone)
         self.drawer = Drawer(cache, self.entries.code)
         attempts = self._sound(project, crew or Crew())
         formed = records(attempts)
@@ -141,25 +142,9 @@ class Gathered:
                 self.files[view.address + counter_tables.CSV] = (
                     self.entries.counters(placed.attempt) / counter_tables.CSV
                 )
-            self._score_alone(placed.attempt, view)
+            self.alone.add(placed.attempt, view)
             views.append(view)
         return views
-
-    def _score_alone(self, attempt: Attempt, view: AttemptView) -> None:
-        """Take what a timing attempt would say by itself; rows that are no whole matrix of the plan are listed, and say nothing."""
-        result = self.entries.alone(attempt)
-        if result is None:
-            return
-        self.alone[view.address] = RecordView(
-            experiment=attempt.manifest.experiment,
-            slug=attempt.manifest.plan[:6],
-            address=view.address,
-            current=False,
-            plan=attempt.plan,
-            result=result,
-            attempts=[view],
-            replications=[],
-        )
 
 
 def _place(attempt: Attempt) -> str:

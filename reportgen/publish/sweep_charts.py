@@ -85,6 +85,25 @@ def slice_names(slices: Sequence[Slice]) -> dict[str, str]:
     }
 
 
+def slice_heads(slices: Sequence[Slice]) -> tuple[str, dict[str, str]]:
+    """Name the rows: where slices differ in one axis by its values alone, beneath its name; else as charts do."""
+    names = slice_names(slices)
+    pairs = {name: text.split(" = ") for name, text in names.items()}
+    axes = {pair[0] for pair in pairs.values()}
+    if len(names) > 1 and len(axes) == 1 and all(len(pair) == 2 for pair in pairs.values()):  # noqa: PLR2004 - name and value
+        return axes.pop(), {name: pair[1] for name, pair in pairs.items()}
+    return "Slice", names
+
+
+def alike(slices: Sequence[Slice]) -> str:
+    """Say what several slices have alike, for a caption."""
+    first, *rest = [dict(piece.values) for piece in slices]
+    shared = [
+        f"{axis}={value}" for axis, value in first.items() if rest and all(one.get(axis) == value for one in rest)
+    ]
+    return f": {wording.slice_name(','.join(shared))}" if shared else ""
+
+
 def _series(record: RecordView, one: ComparisonResult, values: dict[str, float], shape: str) -> list[Series]:
     label = f"{one.arm} {wording.verdict(one.verdict)}"
     if len(label) > LABEL:

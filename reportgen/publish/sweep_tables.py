@@ -9,7 +9,7 @@ from reportgen.errors import InputError
 from reportgen.model.experiment import AxisValue
 from reportgen.model.plan import Slice
 from reportgen.model.result import ArmTime, Band, CellResult, ComparisonResult, GateOutcome, GateResult, PointVerdict
-from reportgen.publish import bandwidth, gate_tables, lookup, sweep_charts, wording
+from reportgen.publish import bandwidth, gate_tables, lookup, parity_tables, sweep_charts, wording
 from reportgen.publish.bandwidth import Ceiling
 from reportgen.publish.context import Cell, Column, Row, Table
 from reportgen.publish.tables import NOTHING, figure, word
@@ -27,7 +27,7 @@ def ranges(record: RecordView, slices: Sequence[Slice], page: str, gate: str | N
     InputError
         No such gate was asked.
     """
-    stub, names = _heads(slices)
+    stub, names = sweep_charts.slice_heads(slices)
     found = [
         one for one in record.result.gates if one.kind == "band" and gate in (None, one.name) and one.slice in names
     ]
@@ -42,7 +42,7 @@ def ranges(record: RecordView, slices: Sequence[Slice], page: str, gate: str | N
     )
     axes = wording.names(list(dict.fromkeys(_axis(record, one) for one in found)))
     return Table(
-        caption=f"Where it pays, by {axes}{_common(slices)}",
+        caption=f"Where it pays, by {axes}{sweep_charts.alike(slices)}",
         stub=stub,
         columns=tuple(Column(f"{arm} ({name})" if several else arm) for name, arm in columns),
         rows=rows,
@@ -105,7 +105,7 @@ def along(  # noqa: PLR0913 - each a keyword that a page may say
         An unknown arm or axis, or the two are compared in no slice.
     """
     baseline = lookup.baseline_named(record.plan, lookup.arm_named(record.plan, arm), vs)
-    (_, names), values = _heads(slices), sweep_charts.axis_values(record, axis)
+    (_, names), values = sweep_charts.slice_heads(slices), sweep_charts.axis_values(record, axis)
     found = {
         (one.slice, values[cell.fixture], cell.device): (one, cell)
         for one in record.result.comparisons
@@ -166,7 +166,7 @@ def _pivoted(
     caption: str, slices: Sequence[Slice], cells: Mapping[tuple[str, float, str], Cell], words: tuple[str, str]
 ) -> Table:
     """Lay cells out by slice (and device, where there are several) and value; ``words`` are the columns' sense and the note."""
-    (stub, names), (sense, note) = _heads(slices), words
+    (stub, names), (sense, note) = sweep_charts.slice_heads(slices), words
     values = sorted({value for _, value, _ in cells})
     devices = list(dict.fromkeys(device for _, _, device in cells))
     rows = tuple(
@@ -180,25 +180,18 @@ def _pivoted(
     )
     columns = tuple(Column(wording.plain_number(value), figure=True) for value in values)
     return Table(
-        caption=caption + _common(slices), stub=stub, columns=columns, rows=rows, lead=sense.capitalize(), note=note
+        caption=caption + sweep_charts.alike(slices),
+        stub=stub,
+        columns=columns,
+        rows=rows,
+        lead=sense.capitalize(),
+        note=note,
     )
 
 
-def _common(slices: Sequence[Slice]) -> str:
-    """Say what several slices have alike, for a caption."""
-    first, *rest = [dict(piece.values) for piece in slices]
-    alike = [f"{axis}={value}" for axis, value in first.items() if rest and all(one.get(axis) == value for one in rest)]
-    return f": {wording.slice_name(','.join(alike))}" if alike else ""
-
-
-def _heads(slices: Sequence[Slice]) -> tuple[str, dict[str, str]]:
-    """Name the rows: where slices differ in one axis by its values alone, beneath its name; else as charts do."""
-    names = sweep_charts.slice_names(slices)
-    pairs = {name: text.split(" = ") for name, text in names.items()}
-    axes = {pair[0] for pair in pairs.values()}
-    if len(names) > 1 and len(axes) == 1 and all(len(pair) == 2 for pair in pairs.values()):  # noqa: PLR2004 - name and value
-        return axes.pop(), {name: pair[1] for name, pair in pairs.items()}
-    return "Slice", names
-
-
-KINDS: Mapping[str, Callable[..., Table]] = {"ranges": ranges, "along": along, "times_along": times_along}
+KINDS: Mapping[str, Callable[..., Table]] = {
+    "ranges": ranges,
+    "along": along,
+    "times_along": times_along,
+    "parity": parity_tables.parity,
+}

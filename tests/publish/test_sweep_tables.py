@@ -111,6 +111,27 @@ def test_times_of_one_arm_stand_over_their_floor(shown: RecordView) -> None:
     assert [[""] * 3] == notes(bare)
 
 
+def test_parity_is_shown_slice_by_slice(shown: RecordView) -> None:
+    """Of three fixtures, twice in each of twelve processes, 256 elements."""
+    table = sweep_tables.KINDS["parity"](shown, lookup.slices(shown), PAGE, arms=["incumbent", "candidate"])
+    assert ["0 of 18,432"] * 2 == texts(table)[0][1:]
+    assert ("value, reference", "L2 1e−07") == (table.columns[1].sense, notes(table)[0][1])
+
+
+def test_outputs_that_differ_are_counted(shown: RecordView) -> None:
+    """Bit for bit against the arm that must be equalled, where there is one."""
+    own = [line for line in shown.attempts[0].parity if line.arm == "candidate"]
+    bits = [msgspec.structs.replace(line, kind="bitwise", against="control", mismatches=3, rel_l2=0.0) for line in own]
+    attempt = msgspec.structs.replace(shown.attempts[0], parity=[*own, *bits])
+    twice = msgspec.structs.replace(shown, attempts=[attempt, attempt])
+    table = sweep_tables.KINDS["parity"](twice, lookup.slices(shown), PAGE)
+    assert (["candidate"], [["same-set", "6 of 36,864"], ["rotating", "6 of 36,864"]]) == (
+        [one.text for one in table.columns],
+        texts(table),
+    )
+    assert ("bitwise, control", "L2 1e−07") == (table.columns[0].sense, notes(table)[0][0])
+
+
 @pytest.mark.parametrize(
     ("build", "named", "said"),
     [
