@@ -103,9 +103,10 @@ class Maker:
     def documentation(self, manual: Manual, sources: list[SourcePage]) -> Iterator[Task]:
         """Make the documentation; its links may lead to pages that people write."""
         written = {page.source: page.front.address for page in sources}
+        outline = {source: (one.address, one.title) for source, one in manual.pages.items()}
         binder = manual_page.Binder(self._project.root, manual, written, self._framer)
         for page in manual.pages.values():
-            parts = (manual, written, self._framer)
+            parts = (page, outline, manual.sections, [*manual.files], written, self._framer)
             yield Task(page.source, parts, partial(self._add_documentation, page, binder), len(page.body))
 
     def _add_documentation(self, page: ManualPage, binder: manual_page.Binder, to: Grown, library: Library) -> None:

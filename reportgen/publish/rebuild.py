@@ -10,7 +10,7 @@ from reportgen.publish.build import BuildReport
 from reportgen.publish.cache import FOLDER, Cache
 from reportgen.publish.gather import Gathered
 from reportgen.publish.output import Written, write_site
-from reportgen.publish.remembering import Look, Memory, look_at, under
+from reportgen.publish.remembering import Look, Memory, look_at, look_under
 from reportgen.publish.site import make_site
 from reportgen.publish.theme_folders import theme_folders
 
@@ -71,10 +71,10 @@ class Rebuilder:
 def _archive(project: Project) -> Look:
     """See what records and settings come from."""
     declared = project.kernels.glob("*/experiment*.toml")
-    return look_at([*under(project.runs), *declared, project.root / SETTINGS_FILE])
+    return look_under(project.runs) + look_at([*declared, project.root / SETTINGS_FILE])
 
 
 def _theme(project: Project) -> Look:
     """See what all pages come from besides: templates, and what lies beside the texts that people write."""
-    beside = [path for path in under(project.site) if path.suffix != ".md"]
-    return look_at([*beside, *(path for folder in theme_folders(project.templates) for path in under(folder))])
+    beside = tuple(seen for seen in look_under(project.site) if not seen[0].endswith(".md"))
+    return beside + look_under(*theme_folders(project.templates))

@@ -73,8 +73,23 @@ def look_at(paths: Iterable[Path]) -> Look:
     return tuple(found)
 
 
-def under(folder: Path) -> Iterator[Path]:
-    """List every file below a folder; none where there is no folder."""
-    for place, folders, names in os.walk(folder):
-        folders.sort()
-        yield from (Path(place, name) for name in sorted(names))
+def look_under(*folders: Path) -> Look:
+    """See every file below some folders; nothing of a folder that is not there."""
+    return tuple(sorted(seen for folder in folders for seen in _seen(os.fspath(folder))))
+
+
+def _seen(folder: str) -> Iterator[tuple[str, int, int, int]]:
+    try:
+        found = os.scandir(folder)
+    except OSError:
+        return
+    with found:
+        for entry in found:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _seen(entry.path)
+                continue
+            try:
+                seen = entry.stat()
+            except OSError:
+                continue  # gone since it was listed, or a link that leads nowhere
+            yield entry.path, seen.st_size, seen.st_mtime_ns, seen.st_ino

@@ -19,7 +19,7 @@ from reportgen.publish.making import Maker, Task
 from reportgen.publish.manual import Manual, read_manual
 from reportgen.publish.markdown import SourcePage
 from reportgen.publish.problems import Problem
-from reportgen.publish.remembering import Look, Memory, look_at, under
+from reportgen.publish.remembering import Memory, look_at, look_under
 from reportgen.publish.shelf import Drawing, Shelf
 from reportgen.publish.templates import Theme
 from reportgen.publish.theme_folders import theme_folders
@@ -96,17 +96,13 @@ def _alone(maker: Maker, manual: Manual, sources: list[SourcePage]) -> list[Task
 
 def _maker(project: Project, gathered: Gathered, memory: Memory, cache: Cache) -> tuple[Maker, Manual]:
     folders = theme_folders(project.templates)
-    seen = look_at(under(project.docs)) if project.docs else ()
+    seen = look_under(project.docs) if project.docs else ()
     manual = memory.read("manual", seen, lambda _: read_manual(project))
-    look = _look(folders)
+    look = look_under(*folders)
     theme, themed = memory.read("theme", look, lambda _: (Theme(folders), cache.hashes.tree(*folders)))
     common = [gathered.entries.code, themed, msgspec.json.encode(project.settings)]
-    shelf = Shelf(cache, common, gathered.library.answered, lambda: look == _look(folders))
+    shelf = Shelf(cache, common, gathered.library.answered, lambda: look == look_under(*folders))
     return Maker(project, gathered, theme, partial(memory.once, kept=shelf)), manual
-
-
-def _look(folders: Sequence[Path]) -> Look:
-    return look_at(path for folder in folders for path in under(folder))
 
 
 def _figures(drawn: Sequence[Drawing]) -> dict[str, bytes]:
