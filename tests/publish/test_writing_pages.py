@@ -35,7 +35,7 @@ from reportgen.publish.library import Library
 from reportgen.publish.markdown import KINDS, FrontMatter, fill, read_page
 from reportgen.publish.templates import Theme
 from reportgen.publish.theme_folders import default_theme
-from reportgen.publish.view import RecordView
+from reportgen.publish.view import FileFact, RecordView
 from tests.publish.conftest import Built
 from tests.publish.importing import imported_library
 
@@ -43,8 +43,6 @@ GUIDE = (Path(__file__).parents[2] / "docs" / "writing-pages.md").read_text("utf
 EXAMPLE = re.search(r"```page\n(.*?)```", GUIDE, re.DOTALL)
 EXPRESSIONS = re.findall(r"`(\{\{ .*? \}\})`", GUIDE)
 ELSEWHERE = "# source: a report of others\nchange,change_pct\nfirst idea,0.39\n"
-# What the small lab has not: a second source to patch, and a gate of kind band; tests of patches and of sweeps say them.
-OF_OTHERS = {'{{ patch("candidate", vs="control") }}', '{{ table("ranges", gate="where") }}'}
 OF_STUDIES = set(re.findall(r"`(\{\{ .*? \}\})`", GUIDE.partition("## An A/A study")[2]))
 
 
@@ -62,7 +60,7 @@ def library(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Library:
 
 
 def counted(record: RecordView) -> RecordView:
-    """Put a profile of one cold fixture beside a record, and counts of its machine code into it."""
+    """Put a profile of one cold fixture beside a record, and counts of its machine code, a patch and a band into it."""
     cold = next(one.name for one in record.plan.fixtures if one.values.get("cache") == "rotating")
     values = {column.name: 1.0 for column in COUNTERS if column.nullable}
     arms = [arm.name for arm in record.plan.experiment.arms]
@@ -74,7 +72,15 @@ def counted(record: RecordView) -> RecordView:
     )
     code = {arm: CodeFacts(registers=32, instructions=100, opcodes={"LDG.E.128": 4}) for arm in arms}
     own = [msgspec.structs.replace(record.attempts[0], code=code), *record.attempts[1:]]
-    return msgspec.structs.replace(record, attempts=own, others=[attempt])
+    result, patch = record.result, FileFact("patches/candidate-vs-control.patch", 1, "0" * 64)
+    band = msgspec.structs.replace(result.gates[0], name="where", kind="band") if result.gates else None
+    return msgspec.structs.replace(
+        record,
+        attempts=own,
+        others=[attempt],
+        downloads=[*record.downloads, patch],
+        result=msgspec.structs.replace(result, gates=[*result.gates, *([band] if band else [])]),
+    )
 
 
 def filled(library: Library, folder: Path, text: str) -> tuple[str, list[str]]:
@@ -107,7 +113,7 @@ def test_every_expression_about_studies_works(of_study: Library, tmp_path: Path,
     assert [] == filled(of_study, tmp_path, front + expression + "\n")[1]
 
 
-@pytest.mark.parametrize("expression", [one for one in EXPRESSIONS if one not in OF_STUDIES | OF_OTHERS])
+@pytest.mark.parametrize("expression", [one for one in EXPRESSIONS if one not in OF_STUDIES])
 def test_every_expression_in_the_guide_works(library: Library, tmp_path: Path, expression: str) -> None:
     """Each is evaluated as a page with one record does."""
     assert EXAMPLE is not None
