@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from reportgen.archive.select import records, standing
+from reportgen.archive.select import records, standings
 from reportgen.measure.harness_turns import cells_of
 from reportgen.measure.series import peer_repetitions
 from reportgen.model.experiment import Role
@@ -65,7 +65,7 @@ def plan(made: Plan) -> dict[str, Any]:
 
 def attempts(found: Sequence[Attempt]) -> list[dict[str, Any]]:
     """One row an attempt, oldest first; ``standing`` is what it is to the records."""
-    formed = records(found)
+    known = standings(records(found))
     return [
         {
             "id": attempt.manifest.id,
@@ -82,7 +82,7 @@ def attempts(found: Sequence[Attempt]) -> list[dict[str, Any]]:
             "batches": attempt.manifest.counts.batches,
             "checks": attempt.manifest.counts.checks,
             "path": str(attempt.path),
-            "standing": standing(formed, attempt.id),
+            "standing": known.get(attempt.id, ""),
             "imported": attempt.manifest.imported and [one.format for one in attempt.manifest.imported.sources],
             "sanitizer": msgspec.to_builtins(attempt.manifest.sanitizer),
             "profile": msgspec.to_builtins(attempt.manifest.profile),

@@ -14,7 +14,7 @@ from rich.text import Text
 from reportgen import machine
 from reportgen.archive import layout
 from reportgen.archive.load import load_attempt, scan_attempts
-from reportgen.archive.select import records, standing
+from reportgen.archive.select import records, standings
 from reportgen.model.difference import Difference
 from reportgen.model.null_study import HarnessSummary, ModeSummary, NullStudy
 from reportgen.model.plan import Plan
@@ -73,13 +73,13 @@ def attempts(found: Sequence[Attempt]) -> RenderableType:
     """List every attempt with its status, and with its reason or what it is to the records."""
     if not found:
         return Text("no attempt yet; measure one: reportgen run NAME")
-    formed = records(found)
+    known = standings(records(found))
     table = _table("attempt", "experiment", "kind", "status", "reason, or standing")
     for column in table.columns[:4]:
         column.no_wrap = True
     for attempt in found:
         status = Text(attempt.status, style="green" if attempt.status == "scored" else "")
-        said = attempt.reason or standing(formed, attempt.id)
+        said = attempt.reason or known.get(attempt.id, "")
         table.add_row(attempt.id, attempt.manifest.experiment, wording.kind(attempt.manifest), status, said)
     return table
 
@@ -208,7 +208,7 @@ def finished(ended: RunOutcome) -> list[RenderableType]:
     timed = attempt.manifest.kind not in TIMES_NOTHING
     stages = stages_in(attempt.plan, attempt.path.parent.parent) if timed else []
     shown = result(score_attempts(attempt.plan, [attempt], stages), [attempt]) if timed else looked_at([attempt])
-    return [shown, outcome(ended, standing(records(beside), attempt.id))]
+    return [shown, outcome(ended, standings(records(beside)).get(attempt.id, ""))]
 
 
 def outcome(finished: RunOutcome, said: str = "") -> RenderableType:

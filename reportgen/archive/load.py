@@ -1,9 +1,12 @@
-"""Attempts as values: sealed or open, whole or interrupted, their tables read when first asked for."""
+"""Attempts as values: sealed or open, whole or interrupted, their tables read when first asked for.
+
+An archive holds far more rows than memory should: tables of the last few attempts are kept, and those of others read again.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
@@ -29,12 +32,20 @@ from reportgen.model.plan import Plan
 from reportgen.model.record import SCHEMA_VERSION, Event, Manifest, Note, Repetition, RepetitionFacts, Status
 
 T = TypeVar("T")
+_TABLES_KEPT = (
+    16  # batches and checks of eight attempts, as many as one host has devices; the largest archived so far take 30 MB
+)
+_FACTS_KEPT = 4
+_PLANS_KEPT = 64
 
 
 class _Said(msgspec.Struct):
     """What the experiment said of a fixture, as far as it is read back."""
 
     bytes: int
+
+
+_FILES = {"batches": layout.BATCHES, "checks": layout.CHECKS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,22 +83,20 @@ class Attempt:
         """Why the status is not ``scored``; empty where it is."""
         return self.manifest.reason if self.exclusion is None else self.exclusion.text
 
-    @cached_property
+    @property
     def batches(self) -> pd.DataFrame:
         """Timing batches, warm-up included, in the order of measuring within a repetition."""
-        return to_frame("batches", self._table("batches", layout.BATCHES))
+        return _frame(self, "batches")
 
-    @cached_property
+    @property
     def checks(self) -> pd.DataFrame:
         """Checks of outputs and inputs."""
-        return to_frame("checks", self._table("checks", layout.CHECKS))
+        return _frame(self, "checks")
 
-    @cached_property
+    @property
     def repetitions(self) -> tuple[RepetitionFacts, ...]:
         """What each process drew and saw."""
-        if self.sealed:
-            return read_finished(self.path / layout.REPETITIONS, _decode_facts)
-        return tuple(map(facts_of, self._measured))
+        return _repetitions(self)
 
     @cached_property
     def imported(self) -> tuple[tuple[int, Benchmark], ...]:
@@ -120,8 +129,14 @@ class Attempt:
     @cached_property
     def counters(self) -> pd.DataFrame:
         """What a profiler counted, a row a kernel of a counted launch; without rows in an attempt of another kind."""
+        path = self.counters_file
+        return _no_counters() if path is None else to_frame("counters", read_table("counters", path))
+
+    @property
+    def counters_file(self) -> Path | None:
+        """File of what a profiler counted, where one did."""
         path = layout.artifacts_dir(self.path) / layout.COUNTERS
-        return to_frame("counters", read_table("counters", path) if path.exists() else to_table("counters", []))
+        return path if path.exists() else None
 
     @cached_property
     def _measured(self) -> list[Repetition]:
@@ -137,10 +152,32 @@ class Attempt:
         except UNREADABLE as fault:
             raise damaged(str(path), fault) from fault
 
-    def _table(self, name: str, file: str) -> pa.Table:
+    def table(self, name: str) -> pa.Table:
+        """Read table ``batches`` or ``checks``; it is not kept."""
         if self.sealed:
-            return read_table(name, self.path / file)
+            return read_table(name, self.path / _FILES[name])
         return to_table(name, [row for one in self._measured for row in getattr(one, name)])
+
+    def facts(self) -> tuple[RepetitionFacts, ...]:
+        """Read ``repetitions``; they are not kept."""
+        if self.sealed:
+            return read_finished(self.path / layout.REPETITIONS, _decode_facts)
+        return tuple(map(facts_of, self._measured))
+
+
+@lru_cache(maxsize=_TABLES_KEPT)
+def _frame(attempt: Attempt, name: str) -> pd.DataFrame:
+    return to_frame(name, attempt.table(name))
+
+
+@lru_cache(maxsize=_FACTS_KEPT)
+def _repetitions(attempt: Attempt) -> tuple[RepetitionFacts, ...]:
+    return attempt.facts()
+
+
+@lru_cache(maxsize=1)
+def _no_counters() -> pd.DataFrame:
+    return to_frame("counters", to_table("counters", []))
 
 
 def load_attempt(path: Path) -> Attempt:
@@ -203,7 +240,7 @@ def sound_attempts(runs: Path, experiment: str | None = None) -> tuple[list[Atte
 
 
 def read_whole(attempt: Attempt) -> None:
-    """Read everything of an attempt that is otherwise read when first asked for.
+    """Read everything of an attempt that is otherwise read when first asked for, and keep nothing of it.
 
     Raises
     ------
@@ -212,7 +249,13 @@ def read_whole(attempt: Attempt) -> None:
     SchemaVersionError
         One of them was written by a newer or older version.
     """
-    _ = attempt.batches, attempt.checks, attempt.repetitions, attempt.counters, attempt.imported
+    passing = replace(attempt)  # what this one keeps goes with it
+    for name in _FILES:
+        passing.table(name)
+    passing.facts()
+    if passing.counters_file is not None:
+        read_table("counters", passing.counters_file)
+    _ = passing.imported
     if attempt.sealed:
         read_sums(attempt.path)
 
@@ -280,10 +323,23 @@ def _load_open(path: Path) -> Attempt:
 def _load_sealed(path: Path) -> Attempt:
     manifest_file, plan_file = path / layout.MANIFEST, path / layout.PLAN
     manifest = decode_json(read_bytes(manifest_file), Manifest, SCHEMA_VERSION, str(manifest_file))
-    plan = decode_toml(read_bytes(plan_file), Plan, plan_model.SCHEMA_VERSION, str(plan_file))
+    plan = _plan(read_bytes(plan_file), str(plan_file))
     _check_id(manifest.id, path, manifest_file)
     events = read_finished(path / layout.EVENTS, decode_event)
     return Attempt(path=path, sealed=True, manifest=manifest, plan=plan, events=events, notes=read_notes(path))
+
+
+def _plan(data: bytes, where: str) -> Plan:
+    try:
+        return _shared_plan(data)
+    except ReportgenError:
+        return decode_toml(data, Plan, plan_model.SCHEMA_VERSION, where)  # which names the file
+
+
+@lru_cache(maxsize=_PLANS_KEPT)
+def _shared_plan(data: bytes) -> Plan:
+    """Read a plan once for all attempts that hold the same text: it is never changed."""
+    return decode_toml(data, Plan, plan_model.SCHEMA_VERSION, layout.PLAN)
 
 
 def _check_id(claimed: str, path: Path, holder: Path) -> None:

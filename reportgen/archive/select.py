@@ -133,18 +133,15 @@ def find_imported(runs: Path, name: str) -> Attempt | None:
     return max(imported, key=_began, default=None)
 
 
-def standing(found: Iterable[Record], attempt_id: str) -> str:
-    """Say what an attempt is to the records: ``speaks in q6k_dot@1a2b3c``, ``replicates <id> in ...``, or nothing."""
+def standings(found: Iterable[Record]) -> dict[str, str]:
+    """Say, by id, what attempts are to the records: ``speaks in q6k_dot@1a2b3c``, ``replicates <id> in ...``; the others are not there."""
+    said: dict[str, str] = {}
     for record in found:
         name = f"{record.name}@{record.slug}"
-        if any(attempt.id == attempt_id for attempt in record.attempts):
-            return f"speaks in {name}"
-        for attempt in record.replications:
-            if attempt.id == attempt_id:
-                device = attempt.manifest.device.id
-                earlier = next(one.id for one in record.attempts if one.manifest.device.id == device)
-                return f"replicates {earlier} in {name}"
-    return ""
+        speaking = {attempt.manifest.device.id: attempt.id for attempt in record.attempts}
+        replicas = {one.id: f"replicates {speaking[one.manifest.device.id]} in {name}" for one in record.replications}
+        said |= dict.fromkeys(speaking.values(), f"speaks in {name}") | replicas
+    return said
 
 
 def is_scored(attempt: Attempt) -> bool:

@@ -19,7 +19,7 @@ from reportgen.measure.backends.interface import Builder, Built
 from reportgen.measure.campaign import LEFT_ALIVE, Campaign, CannotCompleteError, SourcesChangedError
 from reportgen.measure.closing import INTERRUPTED, close_complete, close_early, leave_open
 from reportgen.measure.compiling import Patience
-from reportgen.measure.guarding import Guard, ServiceChangedError, changed_error, services_on
+from reportgen.measure.guarding import Guard, ServiceChangedError, changed_error, refuse_left, services_on
 from reportgen.measure.harnesses import require
 from reportgen.measure.interruption import Interrupted, Interruption
 from reportgen.measure.jobs import Bench, Described
@@ -86,6 +86,7 @@ def _run(project: Project, name: str, options: RunOptions, watch: Watch, guard: 
     device = builder.device(options.device)
     request = Request(project, experiment, plan, builder, device, options)
     with Interruption(guard.watchdog_pid) as interruption, device_lock(device), work_folder() as work:
+        refuse_left(project.guarding)
         guard.begin(builder.name, device)
         services = services_on(device, project.settings.services, project.guarding)
         protocol = plan.experiment.protocol

@@ -21,7 +21,7 @@ from reportgen.archive import layout
 from reportgen.errors import EXIT_FINDING, FindingError, InputError, ReportgenError, WorkerError
 from reportgen.measure.admission import Holder, Reopening, Say, close, refuse_closed, reopen
 from reportgen.measure.backends.contexts import contexts_on
-from reportgen.measure.guard_files import GuardFile, guard_file, state_file, state_files
+from reportgen.measure.guard_files import GuardFile, guard_file, guard_files, state_file, state_files
 from reportgen.measure.marks import Liveness, liveness, own_mark
 from reportgen.measure.ownership import Owned, Ownership
 from reportgen.measure.watching import RunOutcome
@@ -234,6 +234,29 @@ def new_record(experiment: str) -> GuardRecord:
     """Begin the record of a run that this process guards."""
     guards = [own_mark()] if LINUX else []
     return GuardRecord(token=f"run-{secrets.token_hex(8)}", guards=guards, experiment=experiment)
+
+
+def refuse_left(guarding: Path) -> None:
+    """Refuse to begin beside what an earlier run started and whose guards, both dead, did not end.
+
+    Raises
+    ------
+    InputError
+        The line names it; it may share the device with whatever is timed next.
+    """
+    for file in guard_files(guarding):
+        try:
+            record = file.read()
+        except ReportgenError:
+            continue  # ``recover`` names it
+        if record is None or any(liveness(guard) is not Liveness.GONE for guard in record.guards):
+            continue
+        if found := ownership_of(record, None).find():
+            raise InputError(
+                f"{found[0]} of attempt {record.attempt or record.token} goes on, whose guards are gone",
+                where=record.experiment,
+                remedy="run `reportgen recover` first",
+            )
 
 
 def services_on(device: Device, services: Sequence[Service], guarding: Path) -> list[Service]:

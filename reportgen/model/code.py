@@ -8,7 +8,8 @@ import msgspec
 class CodeFacts(msgspec.Struct, frozen=True):
     """Static counts of an arm's entry kernel; ``opcodes`` counts each by its full name, such as ``SHFL.IDX``.
 
-    What a backend does not count is missing: a compiler for a CPU tells nothing but the length of the text.
+    What a backend does not count is missing: a compiler for a CPU tells nothing but the length of the text. ``opcodes`` are null where there was no
+    disassembler, or it failed.
     """
 
     entry_bytes: int | None = None
@@ -18,7 +19,7 @@ class CodeFacts(msgspec.Struct, frozen=True):
     spill_store_bytes: int | None = None
     stack_bytes: int | None = None
     shared_bytes: int | None = None
-    opcodes: dict[str, int] = {}
+    opcodes: dict[str, int] | None = {}
     text_sha256: str = ""
 
     def of(self, what: str) -> int | None:

@@ -61,7 +61,7 @@ def _banner(attempt: AttemptView) -> str:
 
 def build(attempt: AttemptView, frame: Frame, record: RecordView | None, library: Library) -> AttemptPage:
     """Build the page's context."""
-    alone = library.alone.get(attempt.address)
+    alone = library.alone(attempt.address)
     leads = None if record is None else Link(record.name, root_of(attempt.address) + record.address)
     return AttemptPage(
         frame=frame,

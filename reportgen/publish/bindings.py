@@ -31,6 +31,7 @@ from reportgen.publish import (
     study_tables,
     study_values,
     sums,
+    sweep_tables,
     tables,
     wording,
 )
@@ -281,10 +282,13 @@ class Bindings(PlanBindings, ImportedBindings):
             return self._theme.table(study_tables.KINDS[kind](record, self._root + record.address))
         slices = self._pieces(record, where)
         counters.refuse_false_rotation(record, [name for piece in slices for name in piece.fixtures])
-        if kind in gate_tables.KINDS:
-            built = gate_tables.build(kind, record, slices, page=self._root + record.address, **named)
-            return Markup("\n").join(self._theme.table(table) for table in built)
-        built = tables.build(kind, record, slices, self._root + record.address)
+        page = self._root + record.address
+        if kind in sweep_tables.KINDS:
+            built = [sweep_tables.KINDS[kind](record, slices, page, **self._asked(kind, record, None, named))]
+        elif kind in gate_tables.KINDS:
+            built = gate_tables.build(kind, record, slices, page=page, **named)
+        else:
+            built = tables.build(kind, record, slices, page)
         return Markup("\n").join(self._theme.table(table) for table in built)
 
     def _counters(self, record: RecordView, where: Where | None, arms: list[str] | None = None) -> Markup:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reportgen.project import Project
-from reportgen.publish.cache import FOLDER, Cache
+from reportgen.publish.cache import FOLDER, KEPT_PAGES, Cache
+from reportgen.publish.crew import crew_of
 from reportgen.publish.output import write_site
 from reportgen.publish.problems import Problem
 from reportgen.publish.remembering import Memory
@@ -41,25 +42,29 @@ class BuildReport:
         return bool(self.problems)
 
 
-def build(project: Project, out: Path, *, strict: bool) -> BuildReport:
-    """Build the site of a lab into the folder ``out``.
+def build(project: Project, out: Path, *, strict: bool, helpers: int | None = None) -> BuildReport:
+    """Build the site of a lab into the folder ``out``, with so many processes beside this one; with as many as are worth it, if that is left open.
 
     Raises
     ------
     InputError
         ``out`` holds something that is no site of ours, or a file cannot be read.
     """
-    stamp = Stamp(project, out)
+    cache = Cache(project.root / FOLDER)
+    stamp = Stamp(project, out, cache.hashes)
     known = stamp.read(BuildReport)
     if known is not None and not (strict and any(one.grave for one in known.warnings)):
+        cache.hashes.save()
         return replace(known, written=0, removed=0)
-    site = gather_site(project)
+    site = gather_site(project, cache, helpers)
     grave, mild = split(site.problems)
     if strict and grave:
         return BuildReport(str(out), site.pages, 0, 0, warnings=mild, problems=grave, nothing_written=True)
     written, removed = write_site(out, site.files)
     report = BuildReport(str(out), site.pages, written, removed, warnings=site.problems)
-    stamp.write(report)
+    stamp.write(report, site.places)
+    cache.prune(KEPT_PAGES)
+    cache.hashes.save()
     return report
 
 
@@ -69,10 +74,12 @@ def split(problems: Iterable[Problem]) -> tuple[tuple[Problem, ...], tuple[Probl
     return tuple(one for one in found if one.grave), tuple(one for one in found if not one.grave)
 
 
-def gather_site(project: Project) -> Site:
+def gather_site(project: Project, cache: Cache | None = None, helpers: int | None = None) -> Site:
     """Make every file of the site without writing any of them, but for the cache beside the lab's sources."""
-    # Loading what makes pages takes longer than finding that nothing changed.
-    from reportgen.publish.gather import Gathered  # noqa: PLC0415
-    from reportgen.publish.site import make_site  # noqa: PLC0415
+    cache = cache or Cache(project.root / FOLDER)
+    with crew_of(project, cache, helpers) as crew:  # they load what makes pages while this process does
+        # Loading what makes pages takes longer than finding that nothing changed.
+        from reportgen.publish.gather import Gathered  # noqa: PLC0415
+        from reportgen.publish.site import make_site  # noqa: PLC0415
 
-    return make_site(project, Gathered(project, Cache(project.root / FOLDER)), Memory())
+        return make_site(project, Gathered(project, cache, crew), Memory(), cache, crew)

@@ -49,8 +49,8 @@ class Claims:
         self._words = ClaimWords(page, library)
         self._root = root_of(page.front.address)
         self._quoted: set[int] = set()
-        self._addresses = {record.name: record.address for record in library.records}
-        self._current = {record.name for record in library.records if record.current}
+        self._addresses = {record.name: record.address for record in library.known()}
+        self._current = {record.name for record in library.known() if record.current}
         self.problems: list[Problem] = []
         self.used: dict[str, RecordView] = {}
         self.judged = tuple(self._judge(number, claim) for number, claim in enumerate(page.front.claims, start=1))

@@ -27,7 +27,7 @@ from reportgen.archive.encoding import encode_json_pretty
 from reportgen.archive.load import Attempt
 from reportgen.archive.rows import to_parquet, with_origin
 from reportgen.archive.select import Record
-from reportgen.archive.sums import files_under, sha256_of, sums_of
+from reportgen.archive.sums import files_under, read_sums, sha256_of, sums_of
 from reportgen.model.columns import ORIGIN, TABLES, Column
 from reportgen.model.result import Result
 from reportgen.publish import data_package, patches, study_files
@@ -84,9 +84,11 @@ def write_record(record: Record, result: Result, out_dir: Path, *, licence: str 
     (out_dir / README).write_bytes(readme(record, licence, study_files.names(result.null_study)).encode())
     data_package.write(record, out_dir, licence)
     (out_dir / layout.SUMS).write_bytes(sums_of(out_dir))
+    known = read_sums(out_dir)
     (out_dir / ZIP).write_bytes(zipped(out_dir, files_under(out_dir)))
     return tuple(
-        DownloadFile(name, (out_dir / name).stat().st_size, sha256_of(out_dir / name)) for name in files_under(out_dir)
+        DownloadFile(name, (out_dir / name).stat().st_size, known.get(name) or sha256_of(out_dir / name))
+        for name in files_under(out_dir)
     )
 
 

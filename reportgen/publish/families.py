@@ -27,7 +27,7 @@ def holm_said(record: RecordView, piece: str) -> str:
 
 def _family_said(baseline: str, found: Sequence[ComparisonResult]) -> str:
     if not found:
-        return f"No verdict against {baseline} is faster or slower."
+        return f"No candidate is shown faster or slower than {baseline}."
     stand = sum(one.holm_p is not None and one.holm_p <= ERROR_RATE for one in found)
     read = f"After Holm at {100 * ERROR_RATE:.0f}%,"
     if len(found) == 1:

@@ -14,7 +14,7 @@ def history(record: RecordView, library: Library) -> History:
 
     Records of an experiment are known by when their plans were frozen, the latest first.
     """
-    line = [one for one in library.records if one.experiment == record.experiment]
+    line = library.line(record.experiment)
     place = [one.name for one in line].index(record.name)
     earlier = line[place + 1] if place + 1 < len(line) else None
     current = next((one for one in line if one.current), record)

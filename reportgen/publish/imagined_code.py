@@ -55,7 +55,7 @@ def _scaled(value: float, draws: Random) -> float:
 
 def _facts(facts: CodeFacts, draws: Random) -> CodeFacts:
     """Change the counts; a program has a register and an instruction, and each opcode is one of its instructions."""
-    opcodes = {name: round(_scaled(number, draws)) for name, number in facts.opcodes.items()}
+    opcodes = {name: round(_scaled(number, draws)) for name, number in (facts.opcodes or {}).items()}
     counts = {
         name: max(int(name in ("registers", "instructions", "entry_bytes")), round(_scaled(old, draws)))
         for name in COUNTED

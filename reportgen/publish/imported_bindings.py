@@ -108,7 +108,7 @@ def attempt_of(library: Library, experiment: str, attempt: str | None) -> Attemp
     InputError
         There is none, there are several, or it was excluded.
     """
-    here = [one for one in library.all_attempts() if one.manifest.imported and one.manifest.experiment == experiment]
+    here = library.imported(experiment)
     found = [one for one in here if attempt in (None, one.manifest.id)]
     counting = [one for one in found if one.status is not Status.EXCLUDED]
     if len(counting) == 1:

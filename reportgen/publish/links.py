@@ -7,21 +7,20 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from html.parser import HTMLParser
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from reportgen.publish.problems import Problem
-from reportgen.publish.remembering import Memory
 
 _PAGE = "index.html"
 _LINKING = {"a": "href", "link": "href", "img": "src", "script": "src", "source": "src", "use": "href"}
 NO_PAGES_LEAD_TO = ("404.html",)
 LISTS_ALL = "pages/index.html"
 # A comment, a script or style with what it holds, or a start tag; a bracket in a quoted value ends no tag.
+_WITHIN = r"""[^>"']*(?:(?:"[^"]*"|'[^']*')[^>"']*)*"""
 _PIECE = re.compile(
-    r"<!--.*?-->|<(script|style)\b((?:[^>\"']|\"[^\"]*\"|'[^']*')*)>.*?</\1\s*>|<[a-z](?:[^>\"']|\"[^\"]*\"|'[^']*')*>",
+    rf"<!--.*?-->|<(script|style)\b{_WITHIN}>.*?</\1\s*>|<[a-z]{_WITHIN}>",
     re.DOTALL | re.IGNORECASE,
 )
 _TOLD = re.compile(r"\b(?:id|href|src)\b|^<img\b", re.IGNORECASE)
@@ -42,11 +41,11 @@ class Written(Protocol):
 
 
 @dataclass(frozen=True)
-class _Found:
+class Found:
     """What one page holds: links as written, with the file and anchor that they lead to; ids; images without alternative."""
 
     links: Mapping[str, tuple[str, str] | None]
-    ids: Counter[str]
+    ids: Mapping[str, int]
     wordless: tuple[str, ...]
 
 
@@ -68,22 +67,11 @@ class _Parser(HTMLParser):
             self.wordless.append(known.get("src") or "an image")
 
 
-def check(
-    pages: Mapping[str, bytes],
-    files: set[str],
-    written: Mapping[str, Written],
-    base: str = "/",
-    memory: Memory | None = None,
-) -> list[Problem]:
-    """Check finished pages (HTML by file address) against each other and the site's other files.
+def check(found: Mapping[str, Found], files: set[str], written: Mapping[str, Written]) -> list[Problem]:
+    """Check finished pages, as :func:`read` found them, by file address, against each other and the site's other files.
 
-    ``written`` maps an address to the page that people wrote there, for file and line; ``base`` is the path of the first
-    page on its host. What was read of a page stands in ``memory``, for the next time that it is the same.
+    ``written`` maps an address to the page that people wrote there, for file and line.
     """
-    read = (memory or Memory()).read
-    found: dict[str, _Found] = {
-        address: read((address, base), html, partial(_read, address, base)) for address, html in pages.items()
-    }
     problems = []
     for address in sorted(found):
         where = _Where(address, written.get(address.removesuffix(_PAGE)))
@@ -111,17 +99,18 @@ class _Where:
         return Problem(f"{self.page.source}:{line}", fault)
 
 
-def _read(address: str, base: str, html: bytes) -> _Found:
+def read(address: str, base: str, html: bytes) -> Found:
+    """Read the page at a file address; ``base`` is the path of the first page on its host."""
     parser = _Parser()
     # Of a long table's tags few link or are linked to, and the parser takes its time over each.
     for piece in _PIECE.finditer(html.decode()):
         if _TOLD.search(piece[0]):
             parser.feed(piece[0])
     links = {link: target_of(address, link, base) for link in parser.links}
-    return _Found(links, Counter(parser.ids), tuple(parser.wordless))
+    return Found(links, Counter(parser.ids), tuple(parser.wordless))
 
 
-def _faults(address: str, found: Mapping[str, _Found], files: set[str]) -> list[tuple[str, str]]:
+def _faults(address: str, found: Mapping[str, Found], files: set[str]) -> list[tuple[str, str]]:
     here = found[address]
     faults = [(f"image without alternative text: {src}", src) for src in here.wordless]
     faults += [(f"id {name!r} stands {number} times", name) for name, number in here.ids.items() if number > 1]
@@ -132,7 +121,7 @@ def _faults(address: str, found: Mapping[str, _Found], files: set[str]) -> list[
     return faults
 
 
-def _link_fault(target: tuple[str, str] | None, link: str, found: Mapping[str, _Found], files: set[str]) -> str:
+def _link_fault(target: tuple[str, str] | None, link: str, found: Mapping[str, Found], files: set[str]) -> str:
     if target is None:
         return ""
     path, anchor = target
@@ -162,7 +151,7 @@ def target_of(address: str, link: str, base: str = "/") -> tuple[str, str] | Non
     return joined, unquote(parts.fragment)
 
 
-def _orphans(found: Mapping[str, _Found]) -> set[str]:
+def _orphans(found: Mapping[str, Found]) -> set[str]:
     """Find pages that no chain of links from the first page reaches; the list of all pages would hide every one of them."""
     reached, waiting = set(), [_PAGE]
     while waiting:

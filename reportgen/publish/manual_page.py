@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from markupsafe import Markup
 
-from reportgen.project import Project
 from reportgen.publish.context import Link
 from reportgen.publish.frames import Framer, Subject
-from reportgen.publish.library import root_of
+from reportgen.publish.library import Library, root_of
 from reportgen.publish.list_context import Chapter, DocsPage
 from reportgen.publish.manual import ADDRESS, INDEX, Manual, ManualPage, Section
 from reportgen.publish.manual_text import Written, write
@@ -22,22 +22,21 @@ _FEWEST_HEADINGS = 3
 
 @dataclass
 class Binder:
-    """Makes the pages of one manual; ``written`` are the addresses of the pages that people write, by source."""
+    """Makes the pages of one manual of the lab at ``root``; ``written`` are the addresses of the pages that people write, by source."""
 
-    project: Project
+    root: Path
     manual: Manual
     written: Mapping[str, str]
     framer: Framer
 
     def __post_init__(self) -> None:
-        root = self.project.root
-        files = {path.relative_to(root).as_posix(): address for address, path in self.manual.files.items()}
+        files = {path.relative_to(self.root).as_posix(): address for address, path in self.manual.files.items()}
         pages = {page.source: page.address for page in self.manual.pages.values()}
         self._addresses = {**self.written, **files, **pages}
 
-    def bind(self, page: ManualPage) -> tuple[DocsPage, tuple[Problem, ...]]:
-        """Make a page, with what is wrong with it."""
-        made = write(page, self._addresses, self.project)
+    def bind(self, page: ManualPage, library: Library) -> tuple[DocsPage, tuple[Problem, ...]]:
+        """Make a page, with what is wrong with it; the library tells what of the lab is there."""
+        made = write(page, self._addresses, library)
         return self._context(page, made), made.problems
 
     def _context(self, page: ManualPage, made: Written) -> DocsPage:

@@ -15,9 +15,8 @@ from urllib.parse import quote, unquote, urlsplit
 from markdown_it.token import Token
 from markupsafe import escape
 
-from reportgen.project import Project
 from reportgen.publish.glossary import is_glossary, mark
-from reportgen.publish.library import root_of
+from reportgen.publish.library import Library, root_of
 from reportgen.publish.manual import INDEX, ManualPage, reader
 from reportgen.publish.numerals import measured
 from reportgen.publish.page_text import BLANK
@@ -49,11 +48,11 @@ def passages_of(page: ManualPage) -> tuple[Passage, ...]:
     return tuple(passages(reader().parse(page.body)))
 
 
-def write(page: ManualPage, addresses: Mapping[str, str], project: Project) -> Written:
+def write(page: ManualPage, addresses: Mapping[str, str], library: Library) -> Written:
     """Turn a page into HTML; ``addresses`` are those on the site of every source that has one, files of the folder included."""
     made = reader()
     tokens = made.parse(page.body)
-    problems = (*_link(page, tokens, addresses, project), *_ground(page, tokens, project))
+    problems = (*_link(page, tokens, addresses, library), *_ground(page, tokens, library))
     for token in tokens:
         if token.type == "html_block":
             token.content = MARKER.sub(_marker, token.content)
@@ -78,7 +77,7 @@ def _headings(tokens: Sequence[Token]) -> list[tuple[str, str]]:
 
 
 def _link(
-    page: ManualPage, tokens: Sequence[Token], addresses: Mapping[str, str], project: Project
+    page: ManualPage, tokens: Sequence[Token], addresses: Mapping[str, str], library: Library
 ) -> Iterator[Problem]:
     """Rewrite every link to a file of the lab; give those that lead nowhere."""
     root = root_of(page.address)
@@ -89,7 +88,7 @@ def _link(
             if child.type == "link_close":
                 child.tag = held.pop()
             elif name:
-                href = _target(page, str(child.attrGet(name)), addresses, project)
+                href = _target(page, str(child.attrGet(name)), addresses, library)
                 if href is None:
                     yield Problem(f"{page.source}:{(token.map or [0])[0] + 1}", f"dead link: {child.attrGet(name)}")
                 child.tag = "span" if href in (None, "") and name == "href" else child.tag
@@ -106,7 +105,7 @@ def _point(child: Token, name: str, root: str, href: str) -> None:
         child.attrSet(name, href if href.startswith(("#", "http:", "https:", "mailto:")) else root + href)
 
 
-def _target(page: ManualPage, href: str, addresses: Mapping[str, str], project: Project) -> str | None:
+def _target(page: ManualPage, href: str, addresses: Mapping[str, str], library: Library) -> str | None:
     """Find the address from the site's root; itself where it is no file, empty for a file that is not published, None where nothing is there."""
     parts = urlsplit(href)
     if parts.scheme or parts.netloc or not parts.path:
@@ -116,14 +115,15 @@ def _target(page: ManualPage, href: str, addresses: Mapping[str, str], project: 
     for name in (place, f"{place}/{INDEX}"):
         if name in addresses:
             return (addresses[name] or "./") + anchor
-    if place.startswith("..") or not (project.root / place).exists():
+    there = "" if place.startswith("..") else library.place(place)
+    if not there:
         return None
-    repository = project.settings.repository.rstrip("/")
-    kind = "tree" if (project.root / place).is_dir() else "blob"
+    repository = library.settings.repository.rstrip("/")
+    kind = "tree" if there == "folder" else "blob"
     return f"{repository}/{kind}/main/{quote(place)}{anchor}" if repository else ""
 
 
-def _ground(page: ManualPage, tokens: Sequence[Token], project: Project) -> Iterator[Problem]:
+def _ground(page: ManualPage, tokens: Sequence[Token], library: Library) -> Iterator[Problem]:
     """Give the figures of sentences and tables that read like measurements in a section that does not say whence it has them."""
     level, ground = 1, 0
     for token in tokens:
@@ -134,7 +134,7 @@ def _ground(page: ManualPage, tokens: Sequence[Token], project: Project) -> Iter
         elif token.type == "html_block":
             for whence in (found[2] for found in MARKER.finditer(token.content) if found[1] == "figures"):
                 ground = level
-                yield from (Problem(f"{page.source}:{line}", said) for said in _no_ground(whence, project))
+                yield from (Problem(f"{page.source}:{line}", said) for said in _no_ground(whence, library))
         elif token.type == "inline" and not ground:
             yield from (Problem(f"{page.source}:{line + below}", said) for below, said in _bare(token))
 
@@ -152,9 +152,9 @@ def _bare(inline: Token) -> Iterator[tuple[int, str]]:
 GROUND = "say at the head of its section whence it comes, as <!-- figures: rules of the protocol -->"
 
 
-def _no_ground(whence: str, project: Project) -> Iterator[str]:
+def _no_ground(whence: str, library: Library) -> Iterator[str]:
     if len(whence.split()) < 2:  # noqa: PLR2004 - a word is no reason
         yield "figures are said to come from nowhere: use some words"
     for place in _PATH.findall(whence):
-        if not (project.root / place).exists():
+        if not library.place(place):
             yield f"figures are said to come from {place}, which is not there"

@@ -40,7 +40,7 @@ def table(record: RecordView, page: str, arms: Sequence[str] | None = None) -> T
     )
     columns = (Column("in place of"), Column("what came out"), Column("patch"), Column("bytes", figure=True))
     return Table(
-        caption="Patches",
+        caption=f"Patches of {record.experiment}",
         stub="Arm",
         columns=columns,
         rows=rows,

@@ -46,7 +46,7 @@ class PlanBindings(FixtureBindings):
         """Find a plan: as a record froze it, the pinned one where the page pins it; else as the experiment is declared, in a lab without record."""
         pinned = [one for one in self._page.front.records if one.partition("@")[0] == name]
         wanted = pinned[0] if pinned else name
-        if any(wanted == one.name or (wanted == one.experiment and one.current) for one in self._library.records):
+        if any(wanted == one.name or (wanted == one.experiment and one.current) for one in self._library.known()):
             record = self._library.record(wanted)
             return record.plan.experiment, record
         return self._library.experiment(name), None
@@ -72,4 +72,4 @@ class PlanBindings(FixtureBindings):
         """Say a figure that others published, with its source, which is said in full where a page first uses it."""
         again = dataset in self._cited
         self._cited.add(dataset)
-        return statements.published(self._library.site, dataset, row, column, again=again)
+        return statements.published(self._library.published(dataset), dataset, row, column, again=again)

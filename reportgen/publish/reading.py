@@ -18,7 +18,7 @@ from reportgen.model.record import PEER
 from reportgen.publish.attempt_checks import rows_of
 from reportgen.publish.moments import moments
 from reportgen.publish.study_lookup import modes_said
-from reportgen.publish.view import AttemptView, CheckLine, FileFact, ModeCount, ReadingLine
+from reportgen.publish.view import AttemptView, CheckLine, FileFact, ModeCount, ParityLine, ReadingLine
 
 READINGS = (
     ("clock", "MHz", ("clock_mhz_before", "clock_mhz_after")),
@@ -28,6 +28,8 @@ READINGS = (
     ("processes of others", "", ("foreign_processes",)),
 )
 CHECKED = ["arm", "against", "kind", "when"]
+_COMPARED = ["slice", "arm", "kind", "against"]
+_INPUTS = "inputs"
 ADDED_UP = {"elements": "sum", "mismatches": "sum", "max_abs": "max", "rel_l2": "max", "passed": "sum"}
 
 
@@ -65,6 +67,7 @@ def view(attempt: Attempt, address: str, published: str) -> AttemptView:
         rotations=rotations(counted, attempt.plan, attempt.moved_bytes),
         code=attempt.code,
         moments=moments(scored),
+        parity=_parity(attempt),
     )
 
 
@@ -84,6 +87,30 @@ def _modes(attempt: Attempt) -> list[ModeCount]:
         ModeCount(name, measured[name] - lost[name], lost[name], every[name] - warmup[name], warmup[name])
         for name in names
     ]
+
+
+def _parity(attempt: Attempt) -> list[ParityLine]:
+    """Add up the checks of outputs slice by slice, in the order of the plan; fixtures that are checked only stand in none."""
+    places = {fixture: piece.name for piece in attempt.plan.slices for fixture in piece.fixtures}
+    checks = attempt.checks[attempt.checks["kind"] != _INPUTS]
+    own = checks.assign(slice=checks["fixture"].astype(str).map(places)).dropna(subset=["slice"])
+    table = pa.Table.from_pandas(own[[*_COMPARED, *ADDED_UP]], preserve_index=False)
+    found = table.group_by(_COMPARED, use_threads=False).aggregate(list(ADDED_UP.items()))
+    lines = [
+        ParityLine(
+            slice=row["slice"],
+            arm=row["arm"],
+            kind=row["kind"],
+            against=row["against"],
+            elements=row["elements_sum"],
+            mismatches=row["mismatches_sum"],
+            rel_l2=row["rel_l2_max"],
+        )
+        for row in found.to_pylist()
+    ]
+    pieces = [piece.name for piece in attempt.plan.slices]
+    arms = [arm.name for arm in attempt.plan.experiment.arms]
+    return sorted(lines, key=lambda line: (pieces.index(line.slice), arms.index(line.arm), line.kind, line.against))
 
 
 def _checks(checks: pd.DataFrame) -> list[CheckLine]:

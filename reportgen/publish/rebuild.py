@@ -10,7 +10,7 @@ from reportgen.publish.build import BuildReport
 from reportgen.publish.cache import FOLDER, Cache
 from reportgen.publish.gather import Gathered
 from reportgen.publish.output import Written, write_site
-from reportgen.publish.remembering import Look, Memory, look_at, under
+from reportgen.publish.remembering import Look, Memory, look_at, look_under
 from reportgen.publish.site import make_site
 from reportgen.publish.theme_folders import theme_folders
 
@@ -33,6 +33,7 @@ class Rebuilder:
 
     def __init__(self, root: Path, out: Path) -> None:
         self._root, self._out = root, out
+        self._cache = Cache(root / FOLDER)
         self._memory, self._written = Memory(), Written()
         self._kept: _Kept | None = None
 
@@ -50,8 +51,9 @@ class Rebuilder:
             ``out`` holds something that is no site of ours, or a file cannot be read.
         """
         project = open_project(self._root)
-        site = make_site(project, self._gathered(project), self._memory)
+        site = make_site(project, self._gathered(project), self._memory, self._cache)
         written, removed = write_site(self._out, site.files, self._written)
+        self._cache.hashes.save()
         return BuildReport(str(self._out), site.pages, written, removed, warnings=site.problems)
 
     def _gathered(self, project: Project) -> Gathered:
@@ -60,10 +62,8 @@ class Rebuilder:
         if known is not None and (known.archive, known.theme) == (archive, theme):
             return known.gathered
         self._memory.forget()
-        if known is not None and known.archive == archive:
-            gathered = known.gathered
-        else:
-            gathered = Gathered(project, Cache(project.root / FOLDER))
+        same = known is not None and known.archive == archive
+        gathered = known.gathered if known is not None and same else Gathered(project, self._cache)
         self._kept = _Kept(archive, theme, gathered)
         return gathered
 
@@ -71,10 +71,10 @@ class Rebuilder:
 def _archive(project: Project) -> Look:
     """See what records and settings come from."""
     declared = project.kernels.glob("*/experiment*.toml")
-    return look_at([*under(project.runs), *declared, project.root / SETTINGS_FILE])
+    return look_under(project.runs) + look_at([*declared, project.root / SETTINGS_FILE])
 
 
 def _theme(project: Project) -> Look:
     """See what all pages come from besides: templates, and what lies beside the texts that people write."""
-    beside = [path for path in under(project.site) if path.suffix != ".md"]
-    return look_at([*beside, *(path for folder in theme_folders(project.templates) for path in under(folder))])
+    beside = tuple(seen for seen in look_under(project.site) if not seen[0].endswith(".md"))
+    return beside + look_under(*theme_folders(project.templates))

@@ -12,7 +12,7 @@ from reportgen.publish.chart_data import by_baseline
 from reportgen.publish.context import Column, Figure, Row, Table
 from reportgen.publish.figures import figure_of
 from reportgen.publish.library import Library
-from reportgen.publish.tables import code, figure
+from reportgen.publish.tables import code, figure, word
 from reportgen.publish.view import RecordView
 
 Place = tuple[Library, str]
@@ -70,7 +70,7 @@ def _sweep(record: RecordView, slices: Sequence[Slice], place: Place, asked: tup
 
 def _sweep_table(record: RecordView, slices: Sequence[Slice], asked: tuple[str, str, list[str]], page: str) -> Table:
     axis, baseline, arms = asked
-    values = sweep_charts.axis_values(record, axis)
+    values, (stub, names) = sweep_charts.axis_values(record, axis), sweep_charts.slice_heads(slices)
     rows = []
     for piece in slices:
         for one in by_baseline(record, piece).get(baseline, []):
@@ -81,7 +81,7 @@ def _sweep_table(record: RecordView, slices: Sequence[Slice], asked: tuple[str, 
                     Row(
                         code(one.arm),
                         (
-                            code(wording.slice_name(piece.name)),
+                            word(names[piece.name]),
                             figure(wording.plain_number(values[cell.fixture]), values[cell.fixture]),
                             figure(wording.change(cell.ratio), cell.ratio, href=page + lookup.cell_place(one, cell)),
                             figure(wording.interval(low, high), f"{low!r} {high!r}"),
@@ -89,7 +89,7 @@ def _sweep_table(record: RecordView, slices: Sequence[Slice], asked: tuple[str, 
                         first=not first,
                     )
                 )
-    columns = (Column("slice"), *(Column(name, figure=True) for name in (axis, "change", "interval")))
+    columns = (Column(stub.lower()), *(Column(name, figure=True) for name in (axis, "change", "interval")))
     return Table(caption=f"The same numbers, against {baseline}", stub="Arm", columns=columns, rows=tuple(rows))
 
 

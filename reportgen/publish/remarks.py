@@ -39,7 +39,7 @@ def _of_attempts(record: RecordView, library: Library, root: str) -> Iterable[Re
     for attempt in record.others:
         if attempt.status is not Status.EXCLUDED or not _was_scored(attempt):
             continue
-        alone = library.alone.get(attempt.address)
+        alone = library.alone(attempt.address)
         told = _verdicts(record.result.comparisons, alone.result.comparisons) if alone else "its rows say nothing"
         reason = "; ".join(note.text for note in attempt.notes if note.kind == EXCLUSION)
         yield Remark(

@@ -1,7 +1,7 @@
 """What a process that builds a site again and again need not make anew: a page whose parts are what they were.
 
 A page is remembered by its name with the parts that it was made from, which are compared and not hashed; and with everything that making it added to
-the site: its HTML, and what was noted of it on the way. A process that builds once remembers to no end, and forgets at its end.
+the site. A page that is not remembered may still be kept on the disk (:mod:`reportgen.publish.shelf`), by another build.
 """
 
 from __future__ import annotations
@@ -10,17 +10,22 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
+T = TypeVar("T")
 Look = tuple[tuple[str, int, int, int], ...]
 
 
-@dataclass
-class _Made:
-    """The parts that something was made from, and what each ledger grew by."""
+class Keeping(Protocol):
+    """Where things are kept for longer than a process lives."""
 
-    parts: tuple[Any, ...]
-    grown: tuple[tuple[Any, ...], ...]
+    def find(self, name: Hashable, parts: tuple[Any, ...]) -> Any | None:
+        """Give what was made; nothing where it must be made."""
+        ...
+
+    def keep(self, name: Hashable, parts: tuple[Any, ...], made: Any) -> None:
+        """Keep what was made."""
+        ...
 
 
 @dataclass
@@ -28,27 +33,25 @@ class Memory:
     """What was made before; ``made`` counts what had to be made."""
 
     made: int = 0
-    _known: dict[Hashable, _Made] = field(default_factory=dict)
+    _known: dict[Hashable, tuple[tuple[Any, ...], Any]] = field(default_factory=dict)
     _read: dict[Hashable, tuple[Any, Any]] = field(default_factory=dict)
 
     def forget(self) -> None:
         """Remember nothing: what all pages come from has changed."""
         self._known.clear()
 
-    def once(
-        self, name: Hashable, parts: tuple[Any, ...], ledgers: tuple[list[Any], ...], make: Callable[[], object]
-    ) -> None:
-        """Let ``make`` add to the end of the ``ledgers``, or add what it did before if it would be made from equal ``parts``."""
+    def once(self, name: Hashable, parts: tuple[Any, ...], make: Callable[[], T], kept: Keeping) -> T:
+        """Return what ``make`` makes, or what it made before, here or where it is ``kept``, if that was made from equal ``parts``."""
         known = self._known.get(name)
-        if known is not None and known.parts == parts:
-            for ledger, more in zip(ledgers, known.grown, strict=True):
-                ledger.extend(more)
-            return
-        self.made += 1
-        before = [len(ledger) for ledger in ledgers]
-        make()
-        grown = tuple(tuple(ledger[start:]) for ledger, start in zip(ledgers, before, strict=True))
-        self._known[name] = _Made(parts, grown)
+        if known is None or known[0] != parts:
+            found = kept.find(name, parts)
+            if found is None:
+                self.made += 1
+                found = make()
+                kept.keep(name, parts, found)
+            known = self._known[name] = (parts, found)
+        remembered: T = known[1]
+        return remembered
 
     def read(self, name: Hashable, of: Any, make: Callable[[Any], Any]) -> Any:
         """Return what ``make`` makes of ``of``: as it did before, if that is what it was."""
@@ -70,8 +73,23 @@ def look_at(paths: Iterable[Path]) -> Look:
     return tuple(found)
 
 
-def under(folder: Path) -> Iterator[Path]:
-    """List every file below a folder; none where there is no folder."""
-    for place, folders, names in os.walk(folder):
-        folders.sort()
-        yield from (Path(place, name) for name in sorted(names))
+def look_under(*folders: Path) -> Look:
+    """See every file below some folders; nothing of a folder that is not there."""
+    return tuple(sorted(seen for folder in folders for seen in _seen(os.fspath(folder))))
+
+
+def _seen(folder: str) -> Iterator[tuple[str, int, int, int]]:
+    try:
+        found = os.scandir(folder)
+    except OSError:
+        return
+    with found:
+        for entry in found:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _seen(entry.path)
+                continue
+            try:
+                seen = entry.stat()
+            except OSError:
+                continue  # gone since it was listed, or a link that leads nowhere
+            yield entry.path, seen.st_size, seen.st_mtime_ns, seen.st_ino

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ _EVERYWHERE = (
     "an and are as at be been but by can do does each for from had has have if in into is it its more no not of on one "
     "only or other than that the their them then there these they this those to was were what when where which who with"
 )
+_REMEMBERED = 8192  # passages: those of a site that is built again and again
 LEFT_OUT = frozenset(_EVERYWHERE.split())
 
 
@@ -48,11 +50,12 @@ class _Index(msgspec.Struct, frozen=True):
     left_out: list[str]
 
 
-def words_of(text: str) -> set[str]:
+@functools.lru_cache(maxsize=_REMEMBERED)
+def words_of(text: str) -> frozenset[str]:
     """Give the words of a text in small letters; a name of several parts counts as the name and as its parts."""
     found = set(_WORD.findall(text.lower()))
     found |= {part for word in found if "_" in word for part in word.split("_") if len(part) > 1}
-    return found - LEFT_OUT
+    return frozenset(found - LEFT_OUT)
 
 
 def index(pages: Sequence[Indexed]) -> bytes:

@@ -1,12 +1,13 @@
 """Knowing that nothing changed: a hash over everything that a site comes from, and one over the site itself.
 
-Reading and hashing those bytes takes a fraction of the time that it takes to load the libraries that build pages.
+Looking at those files takes a fraction of the time that it takes to load the libraries that build pages.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+import uuid
+from collections.abc import Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import TypeVar
@@ -14,11 +15,23 @@ from typing import TypeVar
 import msgspec
 
 from reportgen.project import SETTINGS_FILE, Project
-from reportgen.publish.cache import FOLDER, digest
+from reportgen.publish.cache import FOLDER
+from reportgen.publish.hashes import Hashes, digest
 from reportgen.publish.theme_folders import theme_folders
 
-LIBRARIES = ("jinja2", "markdown-it-py", "mdit-py-plugins", "msgspec", "numpy", "pandas", "pyarrow", "scipy")
+LIBRARIES = (
+    "jinja2",
+    "markdown-it-py",
+    "markupsafe",
+    "mdit-py-plugins",
+    "msgspec",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "scipy",
+)
 T = TypeVar("T")
+_LOADED: list[str] = []
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -26,60 +39,61 @@ class _Kept(msgspec.Struct, frozen=True):
 
     inputs: str
     outputs: str
+    places: dict[str, str]
     said: msgspec.Raw
 
 
 class Stamp:
     """The stamp of a lab's site in one folder."""
 
-    def __init__(self, project: Project, out: Path) -> None:
-        self._out = out
+    def __init__(self, project: Project, out: Path, hashes: Hashes) -> None:
+        self._project, self._out, self._hashes = project, out, hashes
         self._file = project.root / FOLDER / "stamps" / digest([str(out.resolve())])
-        self._inputs = digest(_inputs(project))
+        self._inputs = digest(_inputs(project, hashes))
 
     def read(self, of: type[T]) -> T | None:
         """Return what the last build said, if neither its inputs nor its files changed since."""
         try:
             kept = msgspec.json.decode(self._file.read_bytes(), type=_Kept)
-            if (kept.inputs, kept.outputs) != (self._inputs, tree_digest(self._out)):
+            if (kept.inputs, kept.outputs) != (self._inputs, self._hashes.tree(self._out)):
+                return None
+            if any(place_of(self._project, name) != found for name, found in kept.places.items()):
                 return None
             return msgspec.json.decode(kept.said, type=of)
         except (OSError, msgspec.MsgspecError):
             return None
 
-    def write(self, said: object) -> None:
-        """Keep what a build said that just wrote the site."""
-        kept = _Kept(self._inputs, tree_digest(self._out), msgspec.Raw(msgspec.json.encode(said)))
+    def write(self, said: object, places: Mapping[str, str]) -> None:
+        """Keep what a build said that just wrote the site; its pages tell apart what stands at ``places`` of the lab."""
+        kept = _Kept(self._inputs, self._hashes.tree(self._out), dict(places), msgspec.Raw(msgspec.json.encode(said)))
         self._file.parent.mkdir(parents=True, exist_ok=True)
         draft = self._file.with_suffix(".draft")
         draft.write_bytes(msgspec.json.encode(kept))
         draft.replace(self._file)
 
 
-def tree_digest(*folders: Path, pattern: str = "*") -> str:
-    """Hash the names and contents of all files under ``folders`` that match ``pattern``."""
-    return digest(part for folder in folders for part in _contents(folder, sorted(folder.rglob(pattern))))
+def code_digest(hashes: Hashes) -> str:
+    """Hash this program and its libraries: a changed one finds nothing that another has kept.
+
+    A process whose program changed on the disk runs the one that it has loaded: from then on it finds nothing, and nobody finds what it keeps.
+    """
+    versions = (f"{name} {metadata.version(name)}" for name in LIBRARIES)
+    found = digest([hashes.tree(Path(__file__).resolve().parents[1]), sys.version, *versions])
+    _LOADED.append(found)
+    return found if found == _LOADED[0] else f"{found} {uuid.uuid4()}"
 
 
-def libraries_digest() -> str:
-    """Hash the versions of Python and of the libraries that a page's bytes can depend on."""
-    return digest([sys.version, *(f"{name} {metadata.version(name)}" for name in LIBRARIES)])
+def place_of(project: Project, name: str) -> str:
+    """Tell whether a path of the lab is a ``folder``, a ``file``, or not there (empty)."""
+    path = project.root / name
+    return "folder" if path.is_dir() else "file" if path.exists() else ""
 
 
-def _inputs(project: Project) -> Iterator[bytes | str]:
-    package = Path(__file__).resolve().parents[1]
-    yield libraries_digest()
-    yield tree_digest(package, pattern="*.py")
+def _inputs(project: Project, hashes: Hashes) -> Iterator[bytes | str]:
+    yield code_digest(hashes)
     yield msgspec.json.encode(project.settings)  # a command may have said another address than the file does
-    yield tree_digest(
+    yield hashes.tree(
         project.site, project.runs, *([project.docs] if project.docs else []), *theme_folders(project.templates)
     )
     declared = sorted(project.kernels.glob("*/experiment*.toml"))
-    yield from _contents(project.root, [*declared, project.root / SETTINGS_FILE])
-
-
-def _contents(folder: Path, paths: Iterable[Path]) -> Iterator[bytes | str]:
-    for path in paths:
-        if path.is_file():
-            yield path.relative_to(folder).as_posix()
-            yield path.read_bytes()
+    yield from hashes.files(project.root, [*declared, project.root / SETTINGS_FILE])

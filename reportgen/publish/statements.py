@@ -5,15 +5,14 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping
-from pathlib import Path
 
 from markupsafe import Markup
 
 from reportgen.errors import InputError
 from reportgen.model.experiment import Experiment
 from reportgen.publish import plan_figures, wording
+from reportgen.publish.library import PUBLISHED
 
-FOLDER = "published"
 FEWEST_WORDS = 2
 _SOURCE = re.compile(r"#\s*source:\s*(\S.*)", re.IGNORECASE)
 _UNITS = {"_pct": "%", "_percent": "%", "_ns": " ns", "_us": " µs", "_ms": " ms", "_s": " s", "_kib": " KiB"}
@@ -37,10 +36,12 @@ def stated(text: str, because: str, plans: Mapping[str, Experiment], plan: str |
     return Markup('<span class="stated" title="{}">{}</span>').format(because, text)
 
 
-def published(site: Path, dataset: str, row: str | Mapping[str, str], column: str, *, again: bool = False) -> Markup:
+def published(
+    held: bytes | None, dataset: str, row: str | Mapping[str, str], column: str, *, again: bool = False
+) -> Markup:
     """Say a figure that others published, apart from ours and with its source.
 
-    ``dataset`` is a CSV file under ``site/published/`` whose first line reads ``# source: ...``; ``row`` is the value of its
+    ``held`` is what the CSV file ``dataset`` under ``site/published/`` holds, if it is there; its first line reads ``# source: ...``; ``row`` is the value of its
     first column, or several columns with their values. ``again`` leads to the place where the page named the source before.
 
     Raises
@@ -48,7 +49,7 @@ def published(site: Path, dataset: str, row: str | Mapping[str, str], column: st
     InputError
         There is no such file, source, row, column or figure.
     """
-    source, rows = _table(site, dataset)
+    source, rows = _table(held, dataset)
     wanted = row if isinstance(row, Mapping) else {next(iter(rows[0])): row}
     found = [one for one in rows if all(one.get(key) == str(value) for key, value in wanted.items())]
     if len(found) != 1:
@@ -64,17 +65,16 @@ def published(site: Path, dataset: str, row: str | Mapping[str, str], column: st
     )
 
 
-def _table(site: Path, dataset: str) -> tuple[str, list[dict[str, str]]]:
-    path = site / FOLDER / f"{dataset}.csv"
-    if not re.fullmatch(r"[A-Za-z0-9_-]+", dataset) or not path.is_file():
+def _table(held: bytes | None, dataset: str) -> tuple[str, list[dict[str, str]]]:
+    if held is None:
         raise InputError(
-            f"no figures published elsewhere as {dataset!r}", remedy=f"put {dataset}.csv into site/{FOLDER}/"
+            f"no figures published elsewhere as {dataset!r}", remedy=f"put {dataset}.csv into site/{PUBLISHED}/"
         )
-    lines = path.read_text("utf-8").splitlines()
+    lines = held.decode("utf-8").splitlines()
     source = _SOURCE.fullmatch(lines[0]) if lines else None
     rows = list(csv.DictReader(lines[1:]))
     if source is None or not rows:
-        raise InputError(f"{FOLDER}/{dataset}.csv names no source", remedy="begin it with a line `# source: …`")
+        raise InputError(f"{PUBLISHED}/{dataset}.csv names no source", remedy="begin it with a line `# source: …`")
     return source[1], rows
 
 

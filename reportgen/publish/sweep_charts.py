@@ -45,7 +45,7 @@ def sweep(record: RecordView, slices: Sequence[Slice], axis: str, baseline: str,
     InputError
         A slice holds several fixtures of one value of the axis, or nothing of these arms is compared there.
     """
-    values, names, panels, said = axis_values(record, axis), _names(slices), [], []
+    values, names, panels, said = axis_values(record, axis), slice_names(slices), [], []
     for piece in slices:
         found = [
             one for one in chart_data.by_baseline(record, piece).get(baseline, []) if one.arm in arms and one.cells
@@ -73,7 +73,7 @@ def sweep(record: RecordView, slices: Sequence[Slice], axis: str, baseline: str,
     )
 
 
-def _names(slices: Sequence[Slice]) -> dict[str, str]:
+def slice_names(slices: Sequence[Slice]) -> dict[str, str]:
     """Name slices by the axes in which they differ; one alone by all that it has."""
     pairs = {
         piece.name: [one.strip() for one in piece.name.replace(lookup.MODEL_MARK, ",").split(",")] for piece in slices
@@ -83,6 +83,25 @@ def _names(slices: Sequence[Slice]) -> dict[str, str]:
         name: wording.slice_name(",".join(pair for pair in own if pair not in common)) or "all fixtures"
         for name, own in pairs.items()
     }
+
+
+def slice_heads(slices: Sequence[Slice]) -> tuple[str, dict[str, str]]:
+    """Name the rows: where slices differ in one axis by its values alone, beneath its name; else as charts do."""
+    names = slice_names(slices)
+    pairs = {name: text.split(" = ") for name, text in names.items()}
+    axes = {pair[0] for pair in pairs.values()}
+    if len(names) > 1 and len(axes) == 1 and all(len(pair) == 2 for pair in pairs.values()):  # noqa: PLR2004 - name and value
+        return axes.pop(), {name: pair[1] for name, pair in pairs.items()}
+    return "Slice", names
+
+
+def alike(slices: Sequence[Slice]) -> str:
+    """Say what several slices have alike, for a caption."""
+    first, *rest = [dict(piece.values) for piece in slices]
+    shared = [
+        f"{axis}={value}" for axis, value in first.items() if rest and all(one.get(axis) == value for one in rest)
+    ]
+    return f": {wording.slice_name(','.join(shared))}" if shared else ""
 
 
 def _series(record: RecordView, one: ComparisonResult, values: dict[str, float], shape: str) -> list[Series]:
@@ -122,7 +141,7 @@ def positions(record: RecordView, slices: Sequence[Slice]) -> PanelsChart:
     InputError
         The record has none.
     """
-    names, panels, said = _names(slices), [], []
+    names, panels, said = slice_names(slices), [], []
     for piece in slices:
         own = [one for one in record.result.positions if one.slice == piece.name]
         series = []

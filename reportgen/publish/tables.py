@@ -346,8 +346,8 @@ def checks_table(lines: Sequence[CheckLine]) -> Table:
                 figure(wording.count(line.checks), line.checks),
                 figure(wording.count(line.elements), line.elements),
                 figure(wording.count(line.mismatches), line.mismatches),
-                figure(_small(line.max_abs), line.max_abs),
-                figure(_small(line.rel_l2), line.rel_l2),
+                figure(small(line.max_abs), line.max_abs),
+                figure(small(line.rel_l2), line.rel_l2),
                 word("failed" if line.failed else "passed", tone="slower" if line.failed else ""),
             ),
         )
@@ -363,7 +363,8 @@ def checks_table(lines: Sequence[CheckLine]) -> Table:
     )
 
 
-def _small(value: float | None) -> str:
+def small(value: float | None) -> str:
+    """Say a number that may be tiny with two significant digits."""
     return wording.NOT_COMPUTED if value is None else f"{value:.2g}".replace("-", wording.MINUS)
 
 

@@ -93,7 +93,8 @@ def default_home(sources: Sequence[SourcePage], library: Library, surroundings: 
 
 def _missing(page: SourcePage, library: Library, name: str) -> list[Problem]:
     """Report a record that the front matter names and nobody has."""
-    known = {record.name for record in library.records} | {one.experiment for one in library.records if one.current}
+    there = library.known()
+    known = {record.name for record in there} | {one.experiment for one in there if one.current}
     line = next((place for place, text in enumerate(page.head, start=1) if name in text), 1)
     return [] if name in known else [Problem(f"{page.source}:{line}", f"no record {name!r}")]
 

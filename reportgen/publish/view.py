@@ -40,6 +40,18 @@ class CheckLine(msgspec.Struct, frozen=True):
     failed: int
 
 
+class ParityLine(msgspec.Struct, frozen=True):
+    """Checks of one arm on the fixtures of a slice, of one kind against one thing, added up over processes and moments; differences are the largest."""
+
+    slice: str
+    arm: str
+    kind: str
+    against: str
+    elements: int
+    mismatches: int
+    rel_l2: float | None
+
+
 class ReadingLine(msgspec.Struct, frozen=True):
     """Range of one reading over the blocks of a repetition of a mode or harness."""
 
@@ -85,7 +97,7 @@ class AttemptView(msgspec.Struct, frozen=True):
     ``published`` is the folder of the site that holds its archived ``files``; ``modes`` count by mode and harness, and
     ``modes_said`` says what verdicts rest on where there are several. ``moved_bytes`` are, by fixture, those that one launch
     must move at least, as the experiment counts them. ``imported`` are benchmarks of another harness, with the number of their source; ``counters`` are those of a profile attempt, ``rotations`` what they say of its
-    fixtures that are called rotating. ``code`` holds, by arm, what was counted in its machine code. ``moments`` are its blocks in the order of time.
+    fixtures that are called rotating. ``code`` holds, by arm, what was counted in its machine code. ``moments`` are its blocks in the order of time, ``parity`` its checks slice by slice.
     """
 
     address: str
@@ -110,6 +122,7 @@ class AttemptView(msgspec.Struct, frozen=True):
     rotations: list[Rotation] = []
     code: dict[str, CodeFacts] = {}
     moments: list[Moment] = []
+    parity: list[ParityLine] = []
 
 
 class RecordView(msgspec.Struct, frozen=True):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from reportgen.archive import layout
-from reportgen.archive.load import Attempt, list_attempts, load_attempt
+from reportgen.archive.load import Attempt, list_attempts, load_attempt, read_whole
 from reportgen.errors import InputError, RecordError, SchemaVersionError
 from tests.factories import STARTED, make_header, make_plan, make_rows, open_attempt, sealed_attempt
 
@@ -145,6 +147,9 @@ def test_counts_of_machine_code_are_read_where_there_are_any(attempt: Attempt) -
     artifacts.mkdir(exist_ok=True)
     (artifacts / layout.CODE).write_text('{"base": {"registers": 32, "opcodes": {"BAR": 2}, "options": ["-O3"]}}')
     assert (32, 2) == (load_attempt(attempt.path).code["base"].of("registers"), attempt.code["base"].of("BAR"))
+    (artifacts / layout.CODE).write_text('{"base": {"registers": 32, "instructions": null, "opcodes": null}}')
+    undisassembled = load_attempt(attempt.path).code["base"]
+    assert (32, None, None) == (undisassembled.registers, undisassembled.of("instructions"), undisassembled.of("BAR"))
     (artifacts / layout.CODE).write_text("[")
     with pytest.raises(RecordError, match=r"code\.json"):
         _ = load_attempt(attempt.path).code
@@ -153,3 +158,27 @@ def test_counts_of_machine_code_are_read_where_there_are_any(attempt: Attempt) -
 def test_an_attempt_that_counted_no_machine_code_has_none(attempt: Attempt) -> None:
     """A fake backend compiles nothing."""
     assert {} == attempt.code
+
+
+def test_tables_are_let_go_when_others_were_read_since(attempt: Attempt) -> None:
+    """An archive holds more rows than memory: of the attempts that passed by, only the last are held."""
+    first = load_attempt(attempt.path)
+    held = weakref.ref(first.batches)
+    assert first.batches is held()
+    for _ in range(20):
+        assert 252 == len(load_attempt(attempt.path).batches)
+    gc.collect()
+    assert held() is None
+    assert 252 == len(first.batches)
+
+
+def test_an_attempt_that_was_looked_through_keeps_nothing(attempt: Attempt) -> None:
+    """Whether all of it can be read is asked of every attempt of an archive."""
+    before = set(vars(attempt))
+    read_whole(attempt)
+    assert before == set(vars(attempt))
+
+
+def test_attempts_with_the_same_plan_share_it(attempt: Attempt) -> None:
+    """A thousand attempts of ten plans hold ten."""
+    assert load_attempt(attempt.path).plan is load_attempt(attempt.path).plan

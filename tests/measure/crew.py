@@ -12,6 +12,7 @@ from pathlib import Path
 from tests.measure.serving import wait_until
 
 ROOT = Path(__file__).parents[2]
+PATIENCE_S = 180  # of a test, on a machine that does much else
 _ADDRESS = re.compile(r"Scheduler at:\s+(tcp://\S+)")
 
 
@@ -26,7 +27,7 @@ class RealCrew:
     def start(self) -> None:
         """Start the scheduler."""
         self._start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show")
-        wait_until(lambda: _ADDRESS.search(self.log(0)) is not None, 30)
+        wait_until(lambda: _ADDRESS.search(self.log(0)) is not None, PATIENCE_S)
         found = _ADDRESS.search(self.log(0))
         assert found is not None
         self.address = found[1]
@@ -41,7 +42,7 @@ class RealCrew:
             REPORTGEN_DEVICE=str(device),
         )
         if wait:
-            wait_until(lambda: "Registered to" in self.log(number), 30)
+            wait_until(lambda: "Registered to" in self.log(number), PATIENCE_S)
         return process
 
     def log(self, number: int) -> str:

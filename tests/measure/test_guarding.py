@@ -19,7 +19,7 @@ from reportgen.measure import guarding
 from reportgen.measure.admission import close
 from reportgen.measure.backends import contexts
 from reportgen.measure.guard_files import guard_file, guard_files, state_file
-from reportgen.measure.guarding import Guard, new_record
+from reportgen.measure.guarding import Guard, new_record, refuse_left
 from reportgen.measure.marks import mark_as, own_mark
 from reportgen.measure.ownership import Ownership
 from reportgen.measure.recovery import recover
@@ -124,6 +124,26 @@ def test_a_window_left_by_a_dead_run_is_refused_until_recover(lab: Lab, service:
         lab.run()
     assert [("service", True)] == [(one.kind, one.mended) for one in recover(lab.project)]
     assert (False, []) == (service.status()["closed"], recover(lab.project))
+
+
+def test_nothing_is_timed_beside_what_a_dead_run_left_alive(lab: Lab) -> None:
+    """No service tells of it here: its own file does, as long as its guards are gone and something of it is not."""
+    lab.write(backend="fake")
+    dead = mark_as(own_mark().pid, own_mark().started_ticks - 1)
+    record = replace(new_record("doubling"), guards=[dead], attempt="20260101T000000Z-fake-000000")
+    guard_file(lab.project.guarding, record.token).write(record)
+    variables = {**os.environ, "REPORTGEN_ATTEMPT": record.token}
+    with subprocess.Popen(["sleep", "600"], env=variables, start_new_session=True) as left:
+        with pytest.raises(
+            InputError, match=rf"doubling: process {left.pid} \(mark\) of attempt .* `reportgen recover`"
+        ):
+            lab.run()
+        assert [] == lab.seen.phases
+        guard_file(lab.project.guarding, record.token).write(replace(record, guards=[own_mark()]))
+        refuse_left(lab.project.guarding)
+        guard_file(lab.project.guarding, record.token).write(record)
+        assert [("process", True)] == [(one.kind, one.mended) for one in recover(lab.project)]
+    refuse_left(lab.project.guarding)
 
 
 def test_a_run_of_another_machine_is_said_and_left_alone(lab: Lab, service: LiveService) -> None:

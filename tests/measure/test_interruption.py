@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,8 +19,10 @@ import pytest
 from reportgen.archive.journal import read_journal
 from reportgen.archive.load import load_attempt
 from reportgen.errors import InputError
+from reportgen.measure.watching import RunOutcome
 from reportgen.model.record import Kind, Status
 from reportgen.project import open_project
+from tests.measure.conftest import lab_in
 from tests.measure.lab import RIGHT, Lab
 from tests.measure.test_faults import fault, no_process_is_left, when_worker_runs
 
@@ -58,34 +61,63 @@ def test_ctrl_c_before_anything_is_measured_leaves_nothing(lab: Lab, phase: str)
     assert no_process_is_left()
 
 
-@pytest.mark.parametrize(
-    ("phase", "detail", "number", "kept"),
-    [
-        ("calibration", "", signal.SIGINT, []),
-        ("repetition", "3", signal.SIGTERM, [0, 1, 2]),
-    ],
-)
-def test_an_interrupted_attempt_stays_open_and_is_completed_by_resuming(
-    lab: Lab, phase: str, detail: str, number: int, kept: list[int]
-) -> None:
-    """At most the repetition in flight is lost; resumed, the attempt is scored under the same id."""
-    lab.write(backend="fake", repetitions=3)
-    outcome = lab.run(at_phase=signal_at(phase, detail, number))
+@pytest.fixture(scope="module")
+def interrupted_lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    """Leave an attempt open that SIGTERM ended before its second repetition; for all tests, which go on with copies."""
+    with pytest.MonkeyPatch.context() as patch:
+        made = lab_in(tmp_path_factory.mktemp("interrupted"), patch)
+        made.write(backend="fake")
+        outcome = made.run(device="3", at_phase=signal_at("repetition", "2", signal.SIGTERM))
     assert (Status.ABORTED, "interrupted", 130) == (outcome.status, outcome.reason, outcome.exit_status)
-    assert outcome.path is not None
-    assert kept == [one.repetition for one in read_journal(outcome.path).repetitions]
-    assert Status.ABORTED == load_attempt(outcome.path).status
-    assert no_process_is_left()
+    return made
 
-    attempt_id = outcome.path.name.removesuffix(".partial")
-    resumed = lab.run(resume=attempt_id)
+
+@pytest.fixture
+def interrupted(interrupted_lab: Lab, lab: Lab) -> tuple[Lab, Path]:
+    """Copy that lab: with it the folder of its open attempt."""
+    shutil.rmtree(lab.root)
+    shutil.copytree(interrupted_lab.root, lab.root)
+    (folder,) = (lab.project.runs / "doubling").glob("*.partial")
+    return lab, folder
+
+
+def check_completed(lab: Lab, resumed: RunOutcome, attempt_id: str, repetitions: list[int]) -> None:
+    """See that it was completed under its own id, and that its events tell the whole story in order."""
     attempt = lab.load(resumed)
     assert (Status.SCORED, 0, attempt_id) == (resumed.status, resumed.exit_status, attempt.id)
-    assert [0, 1, 2, 3] == [one.repetition for one in attempt.repetitions]
+    assert repetitions == [one.repetition for one in attempt.repetitions]
     events = [event.event for event in attempt.events if event.event not in ("calibrated", "repetition")]
     gone = "nothing owned left"
     assert ["opened", gone, "interrupted", "resumed", gone, "sealed"] == events
     assert (attempt.batches["started_ns"] >= 0).all()
+
+
+def test_an_attempt_interrupted_in_calibration_stays_open_and_is_completed_by_resuming(lab: Lab) -> None:
+    """Nothing is lost but what was in flight; resumed, the attempt is scored under the same id."""
+    lab.write(backend="fake", repetitions=1)
+    outcome = lab.run(at_phase=signal_at("calibration"))
+    assert (Status.ABORTED, "interrupted", 130) == (outcome.status, outcome.reason, outcome.exit_status)
+    assert outcome.path is not None
+    assert () == read_journal(outcome.path).repetitions
+    assert no_process_is_left()
+    attempt_id = outcome.path.name.removesuffix(".partial")
+    check_completed(lab, lab.run(resume=attempt_id), attempt_id, [0, 1])
+
+
+def test_an_attempt_interrupted_later_is_completed_on_its_own_device_once(interrupted: tuple[Lab, Path]) -> None:
+    """At most the repetition in flight is lost. Left out, the device is the one that it began on; sealed, it is never written again."""
+    lab, folder = interrupted
+    attempt_id = folder.name.removesuffix(".partial")
+    assert [0, 1] == [one.repetition for one in read_journal(folder).repetitions]
+    assert Status.ABORTED == load_attempt(folder).status
+    with pytest.raises(InputError, match="device was fake-3 and is fake-0"):
+        lab.run(resume=attempt_id, device="0")
+    check_completed(lab, lab.run(resume=attempt_id), attempt_id, [0, 1, 2])
+    with pytest.raises(InputError, match="is sealed"):
+        lab.run(resume=attempt_id)
+    with pytest.raises(InputError, match="no open attempt"):
+        lab.run(resume="20200101T000000Z-fake-000000")
+    assert no_process_is_left()
 
 
 def test_ctrl_c_in_the_middle_of_a_batch_stops_the_timed_process(lab: Lab) -> None:
@@ -150,11 +182,11 @@ def killed_at(lab: Lab, phase: str) -> list[psutil.Process]:
 
 def test_a_worker_dies_with_its_controller(lab: Lab) -> None:
     """SIGKILL leaves the controller no time to clean up; the kernel ends the worker, the journal is readable and resumable."""
-    lab.write(backend="fake", more=fault("hang", arm="idea", repetition=2))
-    (worker,) = killed_at(lab, "repetition 2\n")
+    lab.write(backend="fake", more=fault("hang", arm="idea", repetition=1))
+    (worker,) = killed_at(lab, "repetition 1\n")
     worker.wait(timeout=10)
     (folder,) = (lab.project.runs / "doubling").glob("*.partial")
-    assert [0, 1] == [one.repetition for one in read_journal(folder).repetitions]
+    assert [0] == [one.repetition for one in read_journal(folder).repetitions]
     assert Status.ABORTED == load_attempt(folder).status
 
 
@@ -173,7 +205,7 @@ def test_what_a_killed_run_left_in_the_temporary_folder_is_removed_by_the_next(l
     dead, alive = temporary / f"reportgen-{gone.pid}-x", temporary / f"reportgen-{os.getppid()}-x"
     (dead / "inputs").mkdir(parents=True)
     alive.mkdir()
-    lab.run()
+    assert 130 == lab.run(at_phase=signal_at("references")).exit_status
     assert {alive, temporary / "reportgen-locks"} == set(temporary.glob("reportgen-*"))
 
 
@@ -193,11 +225,11 @@ def append_a_byte(path: Path) -> None:
 
 def test_a_binary_that_changes_during_the_run_makes_the_attempt_invalid(lab: Lab) -> None:
     """The hash bracket names it; what was measured is sealed with the reason."""
-    outcome = lab.run(at_phase=at("repetition", "2", lambda: append_a_byte(work_file("idea.so"))))
+    outcome = lab.run(at_phase=at("repetition", "1", lambda: append_a_byte(work_file("idea.so"))))
     attempt = lab.load(outcome)
     assert (Status.INVALID, 1) == (outcome.status, outcome.exit_status)
     assert "binary/idea changed while it was measured" in outcome.reason
-    assert [0, 1] == [one.repetition for one in attempt.repetitions]
+    assert [0] == [one.repetition for one in attempt.repetitions]
 
 
 def test_a_source_that_changes_during_a_repetition_makes_the_attempt_invalid(lab: Lab) -> None:
@@ -209,47 +241,24 @@ def test_a_source_that_changes_during_a_repetition_makes_the_attempt_invalid(lab
     assert "source/doubling/experiment.py changed" in outcome.reason
 
 
-def test_resuming_with_other_sources_is_refused_and_changes_nothing(lab: Lab) -> None:
+def test_resuming_with_other_sources_is_refused_and_changes_nothing(interrupted: tuple[Lab, Path]) -> None:
     """The line names what differs."""
-    outcome = lab.run(at_phase=signal_at("repetition", "2"))
-    assert outcome.path is not None
-    before = {path: path.read_bytes() for path in sorted(outcome.path.rglob("*")) if path.is_file()}
+    lab, folder = interrupted
+    before = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
     append_a_byte(lab.folder / "idea.c")
     with pytest.raises(InputError, match="cannot be resumed: plan was"):
-        lab.run(resume=outcome.path.name.removesuffix(".partial"))
-    assert before == {path: path.read_bytes() for path in sorted(outcome.path.rglob("*")) if path.is_file()}
+        lab.run(resume=folder.name.removesuffix(".partial"))
+    assert before == {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def test_resuming_with_another_compiler_is_refused(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same plan with other machine code is another record; the line names the arm."""
     lab.write(base=RIGHT + "\n#ifdef OTHER\n    y[1] = 2.0f * x[1];\n#endif\n")
-    outcome = lab.run(at_phase=signal_at("repetition", "2"))
+    outcome = lab.run(at_phase=signal_at("calibration"))
     assert outcome.path is not None
     monkeypatch.setenv("CC", "cc -DOTHER")
     with pytest.raises(InputError, match="cannot be resumed: code of arm again was"):
         lab.run(resume=outcome.path.name.removesuffix(".partial"))
-
-
-def test_resuming_on_another_device_is_refused(lab: Lab) -> None:
-    """Left out, the device is the one that the attempt began on."""
-    lab.write(backend="fake")
-    outcome = lab.run(device="3", at_phase=signal_at("repetition", "2"))
-    assert outcome.path is not None
-    attempt_id = outcome.path.name.removesuffix(".partial")
-    with pytest.raises(InputError, match="device was fake-3 and is fake-0"):
-        lab.run(resume=attempt_id, device="0")
-    assert Status.SCORED == lab.run(resume=attempt_id).status
-
-
-def test_resuming_what_is_sealed_or_unknown_is_refused(lab: Lab) -> None:
-    """A sealed attempt is never written again."""
-    lab.write(backend="fake")
-    outcome = lab.run()
-    assert outcome.path is not None
-    with pytest.raises(InputError, match="is sealed"):
-        lab.run(resume=outcome.path.name)
-    with pytest.raises(InputError, match="no open attempt"):
-        lab.run(resume="20200101T000000Z-fake-000000")
 
 
 def test_a_quick_run_is_complete_but_never_scored(lab: Lab) -> None:
@@ -267,7 +276,7 @@ def test_a_quick_run_is_complete_but_never_scored(lab: Lab) -> None:
 
 def test_a_full_disk_is_one_line_and_the_journal_stays_readable_and_resumable(lab: Lab) -> None:
     """The system refuses a write in the middle of a line; the repetitions before it are intact."""
-    lab.write(backend="fake", repetitions=2)
+    lab.write(backend="fake", repetitions=1)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
 
     def fill_the_disk() -> None:
@@ -275,11 +284,11 @@ def test_a_full_disk_is_one_line_and_the_journal_stays_readable_and_resumable(la
         resource.setrlimit(resource.RLIMIT_FSIZE, (journal.stat().st_size + 100, before[1]))
 
     try:
-        outcome = lab.run(at_phase=at("repetition", "2", fill_the_disk))
+        outcome = lab.run(at_phase=at("repetition", "1", fill_the_disk))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert (Status.ABORTED, 1) == (outcome.status, outcome.exit_status)
     assert "cannot be written" in outcome.sentence
     assert outcome.path is not None
-    assert [0, 1] == [one.repetition for one in read_journal(outcome.path).repetitions]
+    assert [0] == [one.repetition for one in read_journal(outcome.path).repetitions]
     assert Status.SCORED == lab.run(resume=outcome.path.name.removesuffix(".partial")).status

@@ -17,6 +17,7 @@ from reportgen.publish.build import build
 from reportgen.publish.cache import Cache
 from reportgen.publish.check import check
 from reportgen.publish.gather import Gathered
+from reportgen.publish.replications import replications
 from reportgen.publish.verification import verify_path
 from tests.factories import RATIOS, STARTED, make_experiment, make_plan, sealed_attempt
 from tests.publish.conftest import Built
@@ -107,6 +108,20 @@ def test_replications_stand_beside_the_record_each_for_itself(lab: Built) -> Non
     row = beside[beside.index("<code>candidate</code>") :].split("</tr>")[0]
     assert row.index("\N{MINUS SIGN}5.00%") < row.index("\N{MINUS SIGN}10.00%")
     assert "attempts/20260301T130000Z" in row
+
+
+def test_many_replications_stand_below_one_another(lab: Built) -> None:
+    """A hundred nights side by side would be read by nobody: the record first, then a row each."""
+    library = Gathered(lab.project, Cache(lab.project.root / ".cache")).library
+    record = library.records[0]
+    crowd = msgspec.structs.replace(record, replications=record.replications * 5)
+    table = replications(crowd, library)[0]
+    assert ["candidate", "control"] == sorted({column.text for column in table.columns})
+    assert ["this record", *["20260301T130000Z-fake-" + record.slug] * 5] == [row.head.text for row in table.rows]
+    place = next(
+        at for at, one in enumerate(table.columns) if (one.text, one.sense) == ("candidate", "against incumbent")
+    )
+    assert ["\N{MINUS SIGN}5.00%", "\N{MINUS SIGN}10.00%"] == [row.cells[place].text for row in table.rows[:2]]
 
 
 @pytest.mark.parametrize("page", ["report/", "record"])

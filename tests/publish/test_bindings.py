@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +127,7 @@ def test_a_constant_can_be_added_up_and_one_that_was_only_declared_has_no_page(
 ) -> None:
     """A figure of the plan keeps its value; of an experiment without a record there is nothing to lead to."""
     assert ">24<" in say('product_of("Passes", ("repetitions", protocol().repetitions), ("each way", 2))')[0]
-    none = replace(library, records=(), experiments={"sample": library.record("sample").plan.experiment})
+    none = library.but(records=(), experiments={"sample": library.record("sample").plan.experiment})
     (tmp_path / "plan.md").write_text(FRONT.format('"sample"') + "{{ protocol().repetitions }}", "utf-8")
     page = read_page(tmp_path / "plan.md", "site/page.md")
     text, _ = fill(page, Bindings(page, none, Theme([default_theme()])).functions())

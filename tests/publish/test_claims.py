@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -210,7 +209,7 @@ def test_a_claim_over_a_superseded_record_says_so(library: Library, tmp_path: Pa
     former = [
         msgspec.structs.replace(one, current=False) if one.experiment == "sample" else one for one in library.records
     ]
-    old = replace(library, records=tuple(former))
+    old = library.but(records=tuple(former))
     pinned = next(one.name for one in former if one.experiment == "sample")
     body, holds = "{{ claim(1) }}", f'promotions("{pinned}") == ["adopt"]'
     bindings, text, problems = page_of(tmp_path, old, holds, body, says="Loads do pay.")

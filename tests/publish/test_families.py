@@ -50,7 +50,7 @@ FASTER, SLOWER, UNDECIDED = Verdict.FASTER, Verdict.SLOWER, Verdict.INCONCLUSIVE
         ),
         ([(FASTER, 0.01)], "After Holm at 5%, the one faster or slower verdict against incumbent stands."),
         ([(SLOWER, 0.06)], "After Holm at 5%, the one faster or slower verdict against incumbent does not stand."),
-        ([(UNDECIDED, 0.01)], "No verdict against incumbent is faster or slower."),
+        ([(UNDECIDED, 0.01)], "No candidate is shown faster or slower than incumbent."),
     ],
 )
 def test_holms_reading_is_said_in_words(found: list[tuple[Verdict, float | None]], text: str) -> None:

@@ -108,7 +108,7 @@ def test_of_several_attempts_one_must_be_named(tmp_path: Path) -> None:
     library = imported_library(tmp_path, twice=True)
     _, wrong = said(library, tmp_path, 'imported("saxpy", "sort", "cand")')
     assert "2 imported attempts of 'saxpy'" in wrong[0]
-    named = [one.manifest.id for one in library.attempts if one.manifest.experiment == "saxpy"]
+    named = [one.manifest.id for one in library.imported("saxpy")]
     assert all(one in wrong[0] for one in named)
     html, wrong = said(library, tmp_path, f'imported("saxpy", "sort", "cand", attempt="{named[0]}")')
     assert ([], True) == (wrong, "imported, csv" in html)

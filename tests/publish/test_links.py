@@ -9,7 +9,8 @@ HEAD = '<!doctype html><html lang="en"><head><title>Home</title></head>'
 
 def problems(body: str) -> list[str]:
     """Check a site of one page."""
-    found = links.check({"index.html": f"{HEAD}<body>{body}</body></html>".encode()}, {"index.html", "style.css"}, {})
+    page = links.read("index.html", "/", f"{HEAD}<body>{body}</body></html>".encode())
+    found = links.check({"index.html": page}, {"index.html", "style.css"}, {})
     return [problem.what for problem in found]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -365,4 +364,4 @@ def with_published(library: Library, folder: Path) -> Library:
     rows = "change,change_pct,base_us\nfirst idea,0.39,24431\nsecond idea,-1.60,2\n"
     (tables / "elsewhere.csv").write_text(f"# source: A report, on a V100\n{rows}", "utf-8")
     (tables / "sourceless.csv").write_text("a,b\na,1\n", "utf-8")
-    return replace(library, site=folder)
+    return library.but(site=folder)

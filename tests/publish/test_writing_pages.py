@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -45,8 +44,10 @@ def library(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Library:
     (site / "published").mkdir()
     (site / "published" / "attention_v100.csv").write_text(ELSEWHERE, "utf-8")
     found = Gathered(built.project, Cache(built.project.root / ".cache")).library
-    imported = imported_library(tmp_path_factory.mktemp("elsewhere")).attempts
-    return replace(found, site=site, records=tuple(map(counted, found.records)), attempts=(*found.attempts, *imported))
+    imported = imported_library(tmp_path_factory.mktemp("elsewhere")).all_attempts()
+    return found.but(
+        site=site, records=tuple(map(counted, found.records)), attempts=(*found.attempts_beside(), *imported)
+    )
 
 
 def counted(record: RecordView) -> RecordView:
