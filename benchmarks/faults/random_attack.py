@@ -38,7 +38,7 @@ def main() -> int:
                 except AssertionError as fault:
                     print(f"round {number} of seed {wanted.seed}: {attack}\n{fault}")
                     return 1
-                print(f"{number}: {found}", flush=True)
+                print(f"{number}: {found}; {' '.join(siege.said.splitlines()[-1:])}", flush=True)
                 met[found.partition(": ")[2]] += 1
         finally:
             siege.end()

@@ -1,8 +1,9 @@
 """A command with everything that it starts: wall clock, processor time, and memory by two measures.
 
-``largest_mib`` is the peak resident memory of the largest single process, as the kernel knows it to the page. ``together_mib`` is
-that of all of them at one moment, each page shared by several counted once (proportional set size), looked at every tenth of a
-second: it misses what comes and goes faster, and the two are printed side by side for that reason.
+``largest_mib`` is the peak resident memory of the largest single process, as the kernel keeps it (``VmHWM``; what ``getrusage``
+says of a child is never below the size of the process that started it). ``together_mib`` is that of all of them at one moment,
+each page shared by several counted once (proportional set size), looked at every tenth of a second: it misses what comes and
+goes faster, and the two are printed side by side for that reason.
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ def measured(command: Sequence[str], folder: Path | None = None) -> Measured:
         said.seek(0)
         if process.returncode:
             raise SystemExit(f"{' '.join(command)}: status {process.returncode}\n{out.read()}{said.read()}")
-        largest_mib = usage.ru_maxrss / KIB_PER_MIB
-        return Measured(wall_s, usage.ru_utime + usage.ru_stime, largest_mib, watch.most_mib, out.read())
+        processor_s = usage.ru_utime + usage.ru_stime
+        return Measured(wall_s, processor_s, watch.largest_mib, watch.together_mib, out.read())
 
 
 class _Watch(threading.Thread):
@@ -78,30 +79,35 @@ class _Watch(threading.Thread):
         super().__init__(daemon=True)
         self._process = psutil.Process(pid)
         self._over = threading.Event()
-        self.most_mib = 0.0
+        self.largest_mib = self.together_mib = 0.0
 
     def run(self) -> None:
         while not self._over.wait(EVERY_S):
-            self.most_mib = max(self.most_mib, _together_mib(self._process))
+            found = [_look(process) for process in _family(self._process)]
+            self.largest_mib = max([self.largest_mib, *(peak for peak, _ in found)])
+            self.together_mib = max(self.together_mib, sum(share for _, share in found))
 
     def end(self) -> None:
         self._over.set()
         self.join()
 
 
-def _together_mib(process: psutil.Process) -> float:
+def _family(process: psutil.Process) -> list[psutil.Process]:
     try:
-        family = [process, *process.children(recursive=True)]
+        return [process, *process.children(recursive=True)]
     except psutil.NoSuchProcess:
-        return 0.0
-    return sum(map(_share_mib, family))
+        return []
 
 
-def _share_mib(process: psutil.Process) -> float:
+def _look(process: psutil.Process) -> tuple[float, float]:
+    """Give the peak and the share of a process, in MiB; nothing of one that has ended."""
     try:
-        return float(process.memory_full_info().pss) / BYTES_PER_MIB
-    except (psutil.NoSuchProcess, psutil.ZombieProcess, psutil.AccessDenied):
-        return 0.0
+        status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
+        share = float(process.memory_full_info().pss) / BYTES_PER_MIB
+    except (OSError, psutil.NoSuchProcess, psutil.ZombieProcess, psutil.AccessDenied):
+        return 0.0, 0.0
+    peak = next((line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")), "0")
+    return int(peak) / KIB_PER_MIB, share
 
 
 def mib_under(folder: Path) -> float:

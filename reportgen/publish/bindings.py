@@ -6,7 +6,7 @@ An unknown name is a problem with the page's file and line, and a visible mark o
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -19,6 +19,7 @@ from reportgen.publish import (
     code_tables,
     counter_tables,
     counters,
+    folding,
     gate_tables,
     gate_values,
     lookup,
@@ -264,34 +265,40 @@ class Bindings(PlanBindings, ImportedBindings):
         said = study_values.said(record, what, study_values.Selection(mode, kernel, effect, harness))
         return self._figure(record, said.anchor, said.value, said.text)
 
-    def table(self, kind: str, experiment: str | None = None, where: Where | None = None, **named: Any) -> Markup:
-        """Show tables of one kind, one a slice; ``bandwidth`` and ``peers`` take ``ceiling``, a record, and ``at``, a fixture of it; ``code`` takes ``counts`` and ``arms``, ``counters`` any axes and ``arms``; ``patches`` ``arms``; those of gates a ``unit``; imported ones an ``attempt``."""
+    def table(
+        self,
+        kind: str,
+        experiment: str | None = None,
+        where: Where | None = None,
+        *,
+        folded: bool | None = None,
+        **named: Any,
+    ) -> Markup:
+        """Show tables of one kind, one a slice; ``bandwidth`` and ``peers`` take ``ceiling``, a record, and ``at``, a fixture of it; ``code`` takes ``counts`` and ``arms``, ``counters`` any axes and ``arms``; ``patches`` ``arms``; those of gates a ``unit``; imported ones an ``attempt``; ``folded`` says whether they wait to be opened."""
         if kind in IMPORTED_KINDS:
-            built = self.imported_tables(kind, experiment, **named)
-            return Markup("\n").join(self._theme.table(table) for table in built)
-        return self._table_of(kind, self._record(experiment), where, **named)
+            built: Sequence[Table] = self.imported_tables(kind, experiment, **named)
+        else:
+            built = self._tables_of(kind, self._record(experiment), where, **named)
+        return Markup("\n").join(self._theme.table(table, folding.of(kind, folded=folded)) for table in built)
 
-    def _table_of(self, kind: str, record: RecordView, where: Where | None, **named: Any) -> Markup:
+    def _tables_of(self, kind: str, record: RecordView, where: Where | None, **named: Any) -> Sequence[Table]:
         if kind in ("bandwidth", "peers"):
             return self._beside_floor(kind, record, where or {}, **named)
         if kind in OF_SOURCES:
-            return self._theme.table(OF_SOURCES[kind](record, self._root, **named))
+            return [OF_SOURCES[kind](record, self._root, **named)]
         if kind == "counters":
             return self._counters(record, where, **named)
         if kind in study_tables.KINDS:
-            return self._theme.table(study_tables.KINDS[kind](record, self._root + record.address))
+            return [study_tables.KINDS[kind](record, self._root + record.address)]
         slices = self._pieces(record, where)
         counters.refuse_false_rotation(record, [name for piece in slices for name in piece.fixtures])
         page = self._root + record.address
         if kind in sweep_tables.KINDS:
-            built = [sweep_tables.KINDS[kind](record, slices, page, **self._asked(kind, record, None, named))]
-        elif kind in gate_tables.KINDS:
-            built = gate_tables.build(kind, record, slices, page=page, **named)
-        else:
-            built = tables.build(kind, record, slices, page)
-        return Markup("\n").join(self._theme.table(table) for table in built)
+            return [sweep_tables.KINDS[kind](record, slices, page, **self._asked(kind, record, None, named))]
+        build: Callable[..., list[Table]] = gate_tables.build if kind in gate_tables.KINDS else tables.build
+        return build(kind, record, slices, page=page, **named)
 
-    def _counters(self, record: RecordView, where: Where | None, arms: list[str] | None = None) -> Markup:
+    def _counters(self, record: RecordView, where: Where | None, arms: list[str] | None = None) -> list[Table]:
         found = counters.profiles(record)
         if not found:
             raise InputError(
@@ -301,11 +308,11 @@ class Bindings(PlanBindings, ImportedBindings):
         for arm in arms or []:
             lookup.arm_named(record.plan, arm)
         built = [counter_tables.tables(one, self._root + one.address, chosen, arms) for one in found]
-        return Markup("\n").join(self._theme.table(table) for each in built for table in each)
+        return [table for each in built for table in each]
 
     def _beside_floor(
         self, kind: str, record: RecordView, where: Where, ceiling: str | None = None, at: Where | None = None
-    ) -> Markup:
+    ) -> list[Table]:
         reached = None
         if kind == "bandwidth" or ceiling:
             counters.fixtures_where(self._record(ceiling), at or {})
@@ -315,7 +322,7 @@ class Bindings(PlanBindings, ImportedBindings):
             found = [bandwidth.table(record, piece, reached, page) for piece in pieces]
         else:
             found = [peer_tables.table(record, piece, page, reached) for piece in pieces]
-        return Markup("\n").join(self._theme.table(table) for table in found if table.rows)
+        return [table for table in found if table.rows]
 
     def saving(  # noqa: PLR0913 - each a keyword that a page may say
         self, gate: str, arm: str, at: Where, figure: str = "estimate", *, unit: str = "", experiment: str | None = None
@@ -363,7 +370,7 @@ class Bindings(PlanBindings, ImportedBindings):
     def downloads(self, experiment: str | None = None) -> Markup:
         """Show where the complete record can be had."""
         record = self._record(experiment)
-        return self._theme.part("downloads", record_files.downloads(record, self._root + record.address))
+        return self._theme.part("offered", record_files.downloads(record, self._root + record.address), record.name)
 
     def link(self, text: str, experiment: str | None = None) -> Markup:
         """Lead to the record's page."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from reportgen.errors import InputError
+from reportgen.model.experiment import Role
 from reportgen.model.plan import Slice
 from reportgen.model.result import ComparisonResult
 from reportgen.publish import lookup, wording
@@ -15,7 +16,10 @@ from reportgen.publish.view import RecordView
 
 
 class IntervalRow(msgspec.Struct, frozen=True):
-    """One candidate: changes in percent, null where nothing was computed; ``label`` stands at the right."""
+    """One candidate: changes in percent, null where nothing was computed; ``label`` stands at the right.
+
+    A row that is ``apart`` may be cut off where it alone would stretch the axis: work deleted or a handicap planted, which nobody could adopt.
+    """
 
     arm: str
     label: str
@@ -24,6 +28,7 @@ class IntervalRow(msgspec.Struct, frozen=True):
     high: float | None
     estimate: float | None
     headline: float | None
+    apart: bool = False
 
 
 class StripRow(msgspec.Struct, frozen=True):
@@ -35,6 +40,7 @@ class StripRow(msgspec.Struct, frozen=True):
     changes: list[float]
     headline: float | None
     fixtures: list[str] = []
+    apart: bool = False
 
 
 class Band(msgspec.Struct, frozen=True):
@@ -85,6 +91,7 @@ class ProcessChart(msgspec.Struct, frozen=True, tag=True):
 
 
 Chart = IntervalChart | StripChart | ProcessChart
+APART = (Role.CEILING, Role.PROBE)
 
 
 def percent(ratio: float | None) -> float | None:
@@ -117,6 +124,10 @@ def _bands(record: RecordView, piece: Slice, *, cells: bool) -> list[Band]:
     return [*found, Band(100 * line.floor, f"noise floor {wording.share(line.floor)}")]
 
 
+def _apart(record: RecordView, one: ComparisonResult) -> bool:
+    return lookup.arm_named(record.plan, one.arm).role in APART
+
+
 def intervals(record: RecordView, piece: Slice, found: list[ComparisonResult]) -> IntervalChart:
     """Take the intervals of one slice and baseline."""
     rows = [
@@ -128,6 +139,7 @@ def intervals(record: RecordView, piece: Slice, found: list[ComparisonResult]) -
             percent(one.high),
             percent(one.estimate),
             percent(one.headline),
+            _apart(record, one),
         )
         for one in found
     ]
@@ -151,7 +163,9 @@ def strips(record: RecordView, piece: Slice, found: list[ComparisonResult]) -> S
         changes = [100 * (ratio - 1) for ratio in ratios]
         several = len({cell.device for cell in one.cells}) > 1
         names = [f"{cell.fixture} on {cell.device}" if several else cell.fixture for cell in one.cells]
-        rows.append(StripRow(one.arm, label, one.verdict.value, changes, percent(one.headline), names))
+        rows.append(
+            StripRow(one.arm, label, one.verdict.value, changes, percent(one.headline), names, _apart(record, one))
+        )
     bands = _bands(record, piece, cells=True)
     said = [f"{row.arm}: {wording.plural(len(row.changes), 'fixture')} from {row.label}" for row in rows]
     return StripChart(

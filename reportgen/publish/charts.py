@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from reportgen.publish import marks, scales, svg, wording
@@ -23,17 +24,20 @@ TOP = 36
 ROW = 40
 PROCESS_ROW = 64
 FOOT = 40
+STRETCHED = 2  # times as long as without the rows that stand apart: then an axis ends before they do
 LABEL = 80  # half of the longest name of a band, in pixels
 
 
 def draw(chart: Chart) -> str:
     """Draw a chart as inline SVG."""
-    if isinstance(chart, IntervalChart):
-        spans = [value for row in chart.rows for value in (row.low, row.high, row.headline, row.estimate)]
-        return _finish(chart, [value for value in spans if value is not None], _interval_marks)
-    if isinstance(chart, StripChart):
-        return _finish(chart, [value for row in chart.rows for value in row.changes], _strip_marks)
-    return _draw_processes(chart)
+    if isinstance(chart, ProcessChart):
+        return _draw_processes(chart)
+    return _finish(chart, _interval_marks if isinstance(chart, IntervalChart) else _strip_marks)
+
+
+def is_cut(chart: Chart) -> bool:
+    """Tell whether the axis of a chart ends before one of its rows does, which an arrow then says."""
+    return not isinstance(chart, ProcessChart) and any(_beyond(values, _scale(chart)) for values in _values(chart))
 
 
 def changes_scale(values: Sequence[float], bands: Sequence[Band], start: float, end: float) -> scales.Linear:
@@ -42,10 +46,48 @@ def changes_scale(values: Sequence[float], bands: Sequence[Band], start: float, 
     return scales.around([0.0, *values, *reach, *(-half for half in reach)], start, end)
 
 
-def _finish(
-    chart: IntervalChart | StripChart, values: list[float], draw_marks: Callable[[Any, scales.Linear], str]
+def _values(chart: IntervalChart | StripChart) -> list[list[float]]:
+    """Give all changes of each row."""
+    if isinstance(chart, StripChart):
+        return [row.changes for row in chart.rows]
+    spans = ((row.low, row.high, row.headline, row.estimate) for row in chart.rows)
+    return [[value for value in span if value is not None] for span in spans]
+
+
+def _scale(chart: IntervalChart | StripChart) -> scales.Linear:
+    """Scale over all rows; without those that stand apart where they would stretch it so that the others could not be told apart."""
+
+    def over(rows: Sequence[Sequence[float]]) -> scales.Linear:
+        return changes_scale([value for row in rows for value in row], chart.bands, SIDE, WIDTH - SIDE)
+
+    rows = _values(chart)
+    apart = [row.apart for row in chart.rows]
+    kept = [values for values, aside in zip(rows, apart, strict=True) if values and not aside]
+    whole, near = over(rows), over(kept)
+    stretched = whole.high - whole.low > STRETCHED * (near.high - near.low)
+    return near if kept and stretched else whole
+
+
+def _beyond(values: Sequence[float], scale: scales.Linear) -> list[float]:
+    return [value for value in values if not scale.low <= value <= scale.high]
+
+
+def _arrows(
+    values: Sequence[float], scale: scales.Linear, y: float, say: Callable[[list[float]], str], tone: str
 ) -> str:
-    scale = changes_scale(values, chart.bands, SIDE, WIDTH - SIDE)
+    """Point to what lies beyond the axis at either end, with what is said of it."""
+    shapes = ""
+    for edge, way, align, out in (
+        (scale.start, -1, "start", [value for value in values if value < scale.low]),
+        (scale.end, 1, "end", [value for value in values if value > scale.high]),
+    ):
+        if out:
+            shapes += marks.arrow(edge, y, way, tone) + marks.texts([(edge - 14 * way, y, say(out))], tone, align=align)
+    return shapes
+
+
+def _finish(chart: IntervalChart | StripChart, draw_marks: Callable[[Any, scales.Linear], str]) -> str:
+    scale = _scale(chart)
     foot = TOP + ROW * len(chart.rows)
     shapes = _bands(chart.bands, scale, len(chart.rows)) + _axis(scale, foot, len(chart.rows))
     shapes += _names(chart.rows) + draw_marks(chart, scale)
@@ -106,15 +148,27 @@ def _names(rows: Sequence[IntervalRow | StripRow]) -> str:
 
 def _interval_marks(chart: IntervalChart, scale: scales.Linear) -> str:
     shapes = ""
-    for place, row in enumerate(chart.rows):
+    for place, (row, values) in enumerate(zip(chart.rows, _values(chart), strict=True)):
         y = TOP + ROW * place + 27
-        if row.low is not None and row.high is not None:
-            shapes += marks.lines([(scale(row.low), y, scale(row.high), y)], row.tone, 3)
-        if row.headline is not None:
+        out = _beyond(values, scale)
+        if row.low is not None and row.high is not None and row.low <= scale.high and row.high >= scale.low:
+            shapes += marks.lines(
+                [(scale(max(row.low, scale.low)), y, scale(min(row.high, scale.high)), y)], row.tone, 3
+            )
+        if row.headline is not None and row.headline not in out:
             shapes += marks.lines([(scale(row.headline), y - 8, scale(row.headline), y + 8)], row.tone, 1.5)
-        if row.estimate is not None:
+        if row.estimate is not None and row.estimate not in out:
             shapes += marks.dots([(scale(row.estimate), y)], row.tone, 4.7)
+        shapes += _arrows(values, scale, y, partial(_ends, values), row.tone)
     return shapes
+
+
+def _share(values: Sequence[float], far: Sequence[float]) -> str:
+    return f"{len(far)} of {wording.plural(len(values), 'fixture')}"
+
+
+def _ends(values: Sequence[float], _far: Sequence[float]) -> str:
+    return wording.interval(1 + min(values) / 100, 1 + max(values) / 100)
 
 
 def _strip_marks(chart: StripChart, scale: scales.Linear) -> str:
@@ -122,10 +176,12 @@ def _strip_marks(chart: StripChart, scale: scales.Linear) -> str:
     for place, row in enumerate(chart.rows):
         y = TOP + ROW * place + 27
         # Rings that would hide each other step aside, always the same way.
-        placed = [(scale(value), y + 3 * (at % 3 - 1)) for at, value in enumerate(row.changes)]
+        out = _beyond(row.changes, scale)
+        placed = [(scale(value), y + 3 * (at % 3 - 1)) for at, value in enumerate(row.changes) if value not in out]
         shapes += marks.rings(placed, row.tone, 3.4)
-        if row.headline is not None:
+        if row.headline is not None and not _beyond([row.headline], scale):
             shapes += marks.lines([(scale(row.headline), y - 9, scale(row.headline), y + 9)], row.tone, 1.5)
+        shapes += _arrows(row.changes, scale, y, partial(_share, row.changes), row.tone)
     return shapes
 
 

@@ -115,6 +115,11 @@ class Table:
         return len(self.rows) > LONG
 
     @property
+    def counted(self) -> str:
+        """How much of it waits where it is folded."""
+        return f"{len(self.rows)} row{'' if len(self.rows) == 1 else 's'}"
+
+    @property
     def sifted(self) -> bool:
         """Whether it has so many rows that a reader may want to see some of them only."""
         return len(self.rows) >= SIFTED
@@ -273,7 +278,7 @@ class HomePage:
 
 @dataclass(frozen=True)
 class TextPage:
-    """A page that people write: report, finding, method or note; ``contents`` lead to the sections of a long one."""
+    """A page that people write: report, finding, method or note; ``contents`` lead to the sections of a long one, ``notes`` tells of footnotes."""
 
     frame: Frame
     body: Markup
@@ -281,6 +286,7 @@ class TextPage:
     records: tuple[RecordLine, ...]
     citation: Citation
     sums: tuple[Table, ...] = ()
+    notes: bool = False
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from reportgen.model.plan import Slice
 from reportgen.model.result import ComparisonResult
-from reportgen.publish import chart_data, gate_charts, gate_tables, lookup, wording
+from reportgen.publish import chart_data, charts, gate_charts, gate_tables, lookup, wording
 from reportgen.publish.context import Column, Figure, Link, Row, Table
 from reportgen.publish.drawing import AnyChart
 from reportgen.publish.library import Library, svg_markup
@@ -18,6 +18,11 @@ CAPTIONS = {
     "ratios": "Bar: decision interval. Dot: estimate. Upright stroke: headline.",
     "fixtures": "One ring a fixture and device. Upright stroke: headline. The range stands at the right.",
     "processes": "One dot a process, the first measured at the left; shaded: the noise floor. At the right the lag-1 correlation.",
+}
+
+CUT = {
+    "ratios": "Arrow: beyond the axis, which is made for the ideas; from and to are beside it.",
+    "fixtures": "Arrow: so many fixtures lie beyond the axis, which is made for the ideas.",
 }
 
 
@@ -78,7 +83,8 @@ def _figure(
 ) -> Figure:
     baseline, chart = drawn
     table = _numbers(chart_data.by_baseline(record, piece)[baseline], place[1] + record.address)
-    return figure_of(chart, CAPTIONS[kind], place, table if kind == "ratios" else None)
+    caption = f"{CAPTIONS[kind]} {CUT[kind]}" if charts.is_cut(chart) else CAPTIONS[kind]
+    return figure_of(chart, caption, place, table if kind == "ratios" else None)
 
 
 def _numbers(found: Sequence[ComparisonResult], page: str) -> Table:

@@ -96,7 +96,7 @@ def savings(record: RecordView, piece: Slice, unit: str = "", only: str = "") ->
     of_unit = f", {wording.unit_name(unit)}" if unit else ""
     columns = (Column("fixture"), Column(f"saved{of_unit}", figure=True, sense=wording.SAVED))
     return Table(
-        caption=f"Savings by fixture: {wording.slice_name(piece.name)}",
+        caption=f"Savings by fixture: {wording.slice_name(piece.name)}{f', gate {only}' if only else ''}",
         stub="Arm",
         columns=(*columns, *([Column("device")] if several else [])),
         rows=tuple(rows),

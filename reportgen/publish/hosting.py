@@ -5,19 +5,10 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-
 from reportgen.publish.library import Library
-from reportgen.publish.svg import STYLE
+from reportgen.publish.policy import POLICY
 
 REDIRECTS = "_redirects"
-# Charts of their own carry one style, the same in all, which is allowed by its hash; pages have none.
-_STYLE_HASH = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
-POLICY = (
-    f"default-src 'none'; style-src 'self' 'sha256-{_STYLE_HASH}'; font-src 'self'; img-src 'self'; script-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",

@@ -33,7 +33,7 @@ class Chapter:
 
 @dataclass(frozen=True)
 class DocsPage:
-    """A page of the documentation: ``contents`` leads to its headings, ``chapters`` to every other page."""
+    """A page of the documentation: ``contents`` leads to its headings, ``chapters`` to every other page; ``notes`` tells of footnotes."""
 
     frame: Frame
     section: str
@@ -41,6 +41,7 @@ class DocsPage:
     body: Markup
     chapters: tuple[Chapter, ...]
     following: Link | None
+    notes: bool
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,7 @@ class Binder:
             body=Markup(made.html),  # noqa: S704 - the documentation is the lab's own
             chapters=tuple(self._chapter(one, page, section, root) for one in self.manual.sections),
             following=self._following(page, section, root),
+            notes=made.notes,
         )
 
     def _section(self, page: ManualPage) -> Section | None:

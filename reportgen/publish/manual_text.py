@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote, urlsplit
 from markdown_it.token import Token
 from markupsafe import escape
 
+from reportgen.publish import footnotes
 from reportgen.publish.glossary import is_glossary, mark
 from reportgen.publish.library import Library, root_of
 from reportgen.publish.manual import INDEX, ManualPage, reader
@@ -22,7 +23,7 @@ from reportgen.publish.numerals import measured
 from reportgen.publish.page_text import BLANK
 from reportgen.publish.problems import Problem
 from reportgen.publish.search import Passage
-from reportgen.publish.sections import frame_tables, passages
+from reportgen.publish.sections import frame_wide, passages
 
 MARKER = re.compile(r"<!--\s*(file|not run|figures):\s*(.*?)\s*-->", re.DOTALL)
 _SAID = {
@@ -36,11 +37,12 @@ _LINKS = {"link_open": "href", "image": "src"}
 
 @dataclass(frozen=True)
 class Written:
-    """A page's HTML, its headings of the second level as (anchor, words), and what is wrong with it."""
+    """A page's HTML, its headings of the second level as (anchor, words), what is wrong with it, and whether it has footnotes."""
 
     html: str
     headings: tuple[tuple[str, str], ...]
     problems: tuple[Problem, ...]
+    notes: bool
 
 
 def passages_of(page: ManualPage) -> tuple[Passage, ...]:
@@ -58,8 +60,10 @@ def write(page: ManualPage, addresses: Mapping[str, str], library: Library) -> W
             token.content = MARKER.sub(_marker, token.content)
     if is_glossary(page):
         mark(tokens)
-    frame_tables(made, tokens)
-    return Written(made.renderer.render(tokens, made.options, {}), tuple(_headings(tokens)), problems)
+    frame_wide(made, tokens)
+    footnotes.dress(made)
+    html = made.renderer.render(tokens, made.options, {})
+    return Written(html, tuple(_headings(tokens)), problems, footnotes.are_in(tokens))
 
 
 def _marker(match: re.Match[str]) -> str:

@@ -87,6 +87,11 @@ def triangles(places: Iterable[Place], colour: str, reach: float) -> str:
     return _filled(path, colour)
 
 
+def arrow(x: float, y: float, way: int, colour: str) -> str:
+    """Draw a filled head with its point at a place, to the left (``way`` -1) or to the right (1)."""
+    return _filled(f"M{px(x)} {px(y)}L{px(x - 9 * way)} {px(y - 6)}V{px(y + 6)}z", colour)
+
+
 def diamonds(places: Iterable[Place], colour: str, reach: float) -> str:
     """Draw filled squares that stand on a corner."""
     r = px(reach)

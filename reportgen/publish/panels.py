@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from textwrap import wrap
 
 import msgspec
 
@@ -17,6 +19,8 @@ PLOT = 84
 AXIS = 24
 FOOT = 22
 APART = 5  # pixels between the series at one place, so that no interval hides another
+SMALL_HEAD = 9
+ACROSS = 56  # characters for which a line of the key has room
 TICK = 34  # the least room for a figure of the horizontal axis
 
 
@@ -48,7 +52,10 @@ class Panel(msgspec.Struct, frozen=True):
 
 
 class PanelsChart(msgspec.Struct, frozen=True, tag=True):
-    """Panels on one scale. ``axis`` names what runs along each, ``said`` what the bands are; ``logarithmic`` sets places by their ratios."""
+    """Panels on one scale. ``axis`` names what runs along each, ``said`` what the bands are; ``logarithmic`` sets places by their ratios.
+
+    ``key`` names each shape once, above all panels, where the names are too long for the heads of panels.
+    """
 
     anchor: str
     title: str
@@ -57,6 +64,7 @@ class PanelsChart(msgspec.Struct, frozen=True, tag=True):
     axis: str
     said: str
     logarithmic: bool = False
+    key: dict[str, str] = {}
 
 
 def draw(chart: PanelsChart) -> str:
@@ -65,7 +73,7 @@ def draw(chart: PanelsChart) -> str:
     columns = min(2, len(chart.panels))
     row_heads = [max(heads[at : at + columns]) for at in range(0, len(heads), columns)]
     width = (WIDTH - 2 * SIDE - GUTTER - BETWEEN * (columns - 1)) / columns
-    shapes, top = "", 0.0
+    shapes, top = _key(chart.key)
     for place, panel in enumerate(chart.panels):
         column, row = place % columns, place // columns
         if place and not column:
@@ -78,6 +86,17 @@ def draw(chart: PanelsChart) -> str:
         [(WIDTH - SIDE, height - 10, chart.axis)], align="end"
     )
     return svg.dress(shapes + feet, (WIDTH, height), chart)
+
+
+def _key(names: Mapping[str, str]) -> tuple[str, float]:
+    """Write the name of each shape, over as many lines as it takes; returns where the panels begin."""
+    shapes, y = "", float(SMALL_HEAD)
+    for shape, name in names.items():
+        shapes += marks.SHAPES[shape]([(SIDE + 4, y)], "quiet", 3)
+        for line in wrap(name, ACROSS, subsequent_indent="  "):
+            shapes += marks.texts([(SIDE + 14, y, line)], "ink")
+            y += LINE
+    return shapes, y if names else 0.0
 
 
 class _Frame(msgspec.Struct, frozen=True):

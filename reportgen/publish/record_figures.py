@@ -122,7 +122,7 @@ def rooflines(
     caption = "Both scales are logarithmic: along the floor time goes with the bytes."
     found = []
     for piece in slices:
-        table = None if ceiling is None else bandwidth.table(record, piece, ceiling)
+        table = None if ceiling is None else bandwidth.table(record, piece, ceiling, place[1] + record.address)
         found.append(figure_of(roofline.roofline(record, piece, ceiling, arms), caption, place, table))
     return found
 

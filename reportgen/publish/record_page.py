@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from reportgen.model.plan import Slice
 from reportgen.publish import (
@@ -138,7 +139,9 @@ def _study_figures(record: RecordView, library: Library) -> tuple[Figure, ...]:
         "one_placement": study.shown,
         "power": study.power,
     }
-    return tuple(study_figures.figure_of(kind, record, place) for kind in study_charts.KINDS if has[kind])
+    below = {table.caption for table in study_tables.for_record(record)}
+    drawn = (study_figures.figure_of(kind, record, place) for kind in study_charts.KINDS if has[kind])
+    return tuple(replace(one, table=None) if one.table and one.table.caption in below else one for one in drawn)
 
 
 def _arms(record: RecordView) -> Table:

@@ -20,6 +20,8 @@ HEAD = 12
 LINE = 15
 PLOT = 230
 FOOT = 40
+APART = 6  # pixels between arms at one place, so that none hides another
+NAME = 96  # of the floor's name, in pixels
 SHAPES = (("dot", "equivalent"), ("square", "slower"), ("triangle", "faster"), ("diamond", "invalid"))
 BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 TIMES = ((NS_PER_S, "s"), (NS_PER_MS, "ms"), (NS_PER_US, "\N{MICRO SIGN}s"), (1, "ns"))
@@ -129,7 +131,8 @@ def draw(chart: RooflineChart) -> str:
         draw_marks = marks.SHAPES[arm.shape]
         y = HEAD + LINE * place
         shapes += draw_marks([(SIDE + 4, y)], arm.tone, 3) + marks.texts([(SIDE + 14, y, arm.label)], arm.tone)
-        shapes += draw_marks([(along(length), up(ns)) for length, ns in arm.places], arm.tone, 3)
+        aside = APART * (place - (len(chart.arms) - 1) / 2)
+        shapes += draw_marks([(along(length) + aside, up(ns)) for length, ns in arm.places], arm.tone, 3)
     return svg.dress(shapes, (WIDTH, top + PLOT + FOOT), chart)
 
 
@@ -152,7 +155,10 @@ def _limits(chart: RooflineChart, along: scales.Logarithmic, up: scales.Logarith
     shapes, labels = "", list(chart.labels)
     if floors:
         shapes += marks.lines([(along.start, up(floors[0]), along.end, up(floors[1]))], "ink", 1.5)
-        shapes += marks.texts([(along.end - 6, up(floors[1]) + 14, labels.pop(0))], "ink", align="end")
+        # Below the line all along: that falls to the left, where the name begins.
+        falls = NAME * (up(floors[0]) - up(floors[1])) / (along.end - along.start)
+        y = min(up(floors[1]) + falls + 8, up.start - 8)
+        shapes += marks.texts([(along.end - 6, y, labels.pop(0))], "ink", align="end")
     if chart.empty_ns is not None:
         y = up(chart.empty_ns)
         shapes += marks.lines([(along.start, y, along.end, y)], "ink", 1, dash="3 2")

@@ -6,7 +6,7 @@ import re
 
 from markupsafe import Markup
 
-from reportgen.publish.aligning import column_labels, figure_tones
+from reportgen.publish.aligning import column_labels, figure_tones, in_one_unit
 from reportgen.publish.context import Cell, Row, Table
 
 # As autoescaping templates write them.
@@ -16,6 +16,7 @@ _MARKED = re.compile("[&<>\"']")
 
 def table_rows(table: Table) -> Markup:
     """Write the rows of a table, a line each."""
+    table = in_one_unit(table)
     labels = [str(label) for label in column_labels(table)]
     heads = ["n" if column.figure else "" for column in table.columns]
     lines = [

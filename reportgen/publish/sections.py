@@ -11,25 +11,31 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
+from reportgen.publish import footnotes
+from reportgen.publish.aligning import are_figures, tones
 from reportgen.publish.context import Entry
 from reportgen.publish.markdown import parser
 from reportgen.publish.search import Passage
 
 FEWEST = 3  # sections that make a page one with contents
+TOLD = 40  # characters that make a cell one of words, which takes a line's whole width on a phone
 UNNUMBERED = "\N{SECTION SIGN}"
 _LETTERED = re.compile(r"(?:[A-Z]|\d+)\.\s")
+_REACHED = '<pre tabindex="0">'
+_Held = tuple[Token, str]
 _BREAKS = ("softbreak", "hardbreak")
 
 
 @dataclass(frozen=True)
 class Body:
-    """A page's text, its sections where there are enough of them to be listed, and the words of each for search."""
+    """A page's text, its sections where there are enough of them to be listed, the words of each for search, and whether it has footnotes."""
 
     html: Markup
     contents: tuple[Entry, ...]
     passages: tuple[Passage, ...]
+    notes: bool = False
 
 
 def to_body(text: str, dress: Callable[[Sequence[Token]], None] | None = None) -> Body:
@@ -38,16 +44,16 @@ def to_body(text: str, dress: Callable[[Sequence[Token]], None] | None = None) -
     Of a page with several sections each heading leads to itself and has a number, unless its author has lettered any.
     """
     reader = parser()
-    for rule in (heading_open, footnote_anchor):
-        reader.add_render_rule(rule.__name__, rule)
+    reader.add_render_rule("heading_open", heading_open)
+    footnotes.dress(reader)
     environment: dict[str, object] = {}
     tokens = reader.parse(text, environment)
-    frame_tables(reader, tokens)
+    frame_wide(reader, tokens)
     contents, spoken = tuple(_number(tokens)), tuple(passages(tokens))
     if dress is not None:
         dress(tokens)
     html = Markup(reader.renderer.render(tokens, reader.options, environment))  # noqa: S704 - values were escaped where they were put in
-    return Body(html, contents, spoken)
+    return Body(html, contents, spoken, footnotes.are_in(tokens))
 
 
 def _number(tokens: Sequence[Token]) -> Iterator[Entry]:
@@ -65,25 +71,40 @@ def _number(tokens: Sequence[Token]) -> Iterator[Entry]:
             yield Entry(number, plain(words), f"#{token.attrGet('id')}")
 
 
-def frame_tables(reader: MarkdownIt, tokens: Sequence[Token]) -> None:
-    """Let tables scroll in containers of their own, and give every cell the words of its column, under which it stands on a phone."""
-    reader.add_render_rule("table_open", table_open)
-    reader.add_render_rule("table_close", table_close)
-    heads: list[str] = []
-    column = 0
+def frame_wide(reader: MarkdownIt, tokens: Sequence[Token]) -> None:
+    """Let tables and code scroll by themselves, and give every cell the words of its column, under which it stands on a phone."""
+    for rule in (table_open, table_close, fence, code_block):
+        reader.add_render_rule(rule.__name__, rule)
+    column = number = 0
+    columns: dict[int, list[_Held]] = {}
     for token, words in pairwise(tokens):
         if token.type == "table_open":
-            heads = []
-        elif token.type == "th_open":
-            heads.append(plain(words))
-            _class_for_style(token)
+            columns, number = {}, number + 1
+            token.meta = {**token.meta, "number": number, "columns": columns}
         elif token.type == "tr_open":
             column = 0
-        elif token.type == "td_open":
-            if column and heads[column]:
-                token.attrSet("data-label", heads[column])
-            column += 1
+        elif token.type in ("th_open", "td_open"):
             _class_for_style(token)
+            columns.setdefault(column, []).append((token, plain(words)))
+            column += 1
+        if words.type == "table_close":
+            for place, held in columns.items():
+                _dress_column(held, labelled=place > 0)
+
+
+def _dress_column(held: Sequence[_Held], *, labelled: bool) -> None:
+    """Set figures in line on their decimal point, let long words take a phone's whole width, name every cell by its column."""
+    (head, name), *cells = held
+    texts = [text for _, text in cells]
+    if labelled and are_figures(texts):
+        head.attrSet("class", "n")
+        for (token, _), tone in zip(cells, tones(texts), strict=True):
+            token.attrSet("class", f"n{tone}")
+    for token, text in cells if labelled else ():
+        if len(text) > TOLD:
+            token.attrSet("class", "told")
+        if name:
+            token.attrSet("data-label", name)
 
 
 def _class_for_style(cell: Token) -> None:
@@ -130,9 +151,12 @@ def heading_open(
     )
 
 
-def table_open(_self: RendererHTML, _tokens: Sequence[Token], _place: int, _options: OptionsDict, _env: EnvType) -> str:
-    """Open a table within a container that it scrolls in."""
-    return '<div class="scroll stack" tabindex="0" role="region" aria-label="Table"><table>\n'
+def table_open(_self: RendererHTML, tokens: Sequence[Token], place: int, _options: OptionsDict, _env: EnvType) -> str:
+    """Open a table within a container that it scrolls in, which is named by its headings."""
+    said = tokens[place].meta
+    heads = [held[0][1] for held in said["columns"].values()]
+    label = escape(f"Table {said['number']}: {', '.join(head for head in heads if head)}")
+    return f'<div class="scroll stack" tabindex="0" role="region" aria-label="{label}"><table>\n'
 
 
 def table_close(
@@ -142,11 +166,11 @@ def table_close(
     return "</table></div>\n"
 
 
-def footnote_anchor(
-    renderer: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType
-) -> str:
-    """Lead back from a footnote, in words for those who do not see the arrow."""
-    label = renderer.rules["footnote_anchor_name"](tokens, place, options, env)
-    again = tokens[place].meta.get("subId", 0)
-    href = f"#fnref{label}" + (f":{again}" if again > 0 else "")
-    return f' <a href="{href}" class="footnote-backref" aria-label="Back to the text">\N{UPWARDS ARROW}</a>'
+def fence(renderer: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType) -> str:
+    """Write fenced code, which the keyboard can scroll where it is wider than the page."""
+    return RendererHTML.fence(renderer, tokens, place, options, env).replace("<pre>", _REACHED, 1)
+
+
+def code_block(renderer: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType) -> str:
+    """Write indented code in the same way."""
+    return RendererHTML.code_block(renderer, tokens, place, options, env).replace("<pre>", _REACHED, 1)

@@ -46,16 +46,23 @@ def sweep(record: RecordView, slices: Sequence[Slice], axis: str, baseline: str,
         A slice holds several fixtures of one value of the axis, or nothing of these arms is compared there.
     """
     values, names, panels, said = axis_values(record, axis), slice_names(slices), [], []
-    for piece in slices:
-        found = [
-            one for one in chart_data.by_baseline(record, piece).get(baseline, []) if one.arm in arms and one.cells
-        ]
+    compared = [
+        (
+            piece,
+            [one for one in chart_data.by_baseline(record, piece).get(baseline, []) if one.arm in arms and one.cells],
+        )
+        for piece in slices
+    ]
+    key = _key([one for _, found in compared for one in found])
+    for piece, found in compared:
         if not found:
             continue
         line = lookup.noise_of(record, piece.name)
         half = None if line is None else line.cell_floor
         series = [
-            one for place, arm in enumerate(found) for one in _series(record, arm, values, SHAPES[place % len(SHAPES)])
+            one
+            for place, arm in enumerate(found)
+            for one in _series(record, arm, values, key.get(arm.arm, SHAPES[place % len(SHAPES)]), keyed=bool(key))
         ]
         panels.append(Panel(names[piece.name], series, None if half is None else 100 * half))
         said += [_said(one, values, axis) for one in found]
@@ -70,7 +77,23 @@ def sweep(record: RecordView, slices: Sequence[Slice], axis: str, baseline: str,
         axis=axis,
         said="shaded: cell floor",
         logarithmic=min(swept) > 0 and max(swept) / min(swept) > SIDEWAYS,
+        key={shape: name for name, shape in key.items()},
     )
+
+
+def _key(found: Sequence[ComparisonResult]) -> dict[str, str]:
+    """Give each arm a shape of its own by which panels name it, where the name of any does not fit into their heads.
+
+    Beyond as many arms as there are shapes, each is named where it stands.
+    """
+    names = list(dict.fromkeys(one.arm for one in found))
+    if len(names) > len(SHAPES) or all(len(_label(one)) <= LABEL for one in found):
+        return {}
+    return dict(zip(names, SHAPES, strict=False))
+
+
+def _label(one: ComparisonResult) -> str:
+    return f"{one.arm} {wording.verdict(one.verdict)}"
 
 
 def slice_names(slices: Sequence[Slice]) -> dict[str, str]:
@@ -104,10 +127,12 @@ def alike(slices: Sequence[Slice]) -> str:
     return f": {wording.slice_name(','.join(shared))}" if shared else ""
 
 
-def _series(record: RecordView, one: ComparisonResult, values: dict[str, float], shape: str) -> list[Series]:
-    label = f"{one.arm} {wording.verdict(one.verdict)}"
+def _series(
+    record: RecordView, one: ComparisonResult, values: dict[str, float], shape: str, *, keyed: bool
+) -> list[Series]:
+    label = wording.verdict(one.verdict) if keyed else _label(one)
     if len(label) > LABEL:
-        label = f"{one.arm[:LABEL]} {wording.MARKS[one.verdict]}"
+        label = f"{one.arm[: LABEL - 3]}… {wording.MARKS[one.verdict]}"
     found = []
     for device in dict.fromkeys(cell.device for cell in one.cells):
         own = sorted((values[cell.fixture], cell) for cell in one.cells if cell.device == device)

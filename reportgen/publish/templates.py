@@ -15,6 +15,8 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from reportgen.errors import InputError
+from reportgen.publish import policy
+from reportgen.publish.aligning import units_differ
 from reportgen.publish.context import Figure, Table
 from reportgen.publish.rows import table_rows
 
@@ -55,6 +57,8 @@ class Theme:
             keep_trailing_newline=True,
         )
         self._environment.filters["rows"] = table_rows
+        self._environment.filters["units_differ"] = units_differ
+        self._environment.globals["policy"] = policy.IN_PAGE
 
     def page(self, template: str, page: Any) -> str:
         """Render a page from the context class that ``list_context.PAGES`` names for the template.
@@ -67,9 +71,9 @@ class Theme:
         with _placed():
             return self._environment.get_template(template).render(page=page)
 
-    def table(self, table: Table) -> Markup:
-        """Render a table as one block of HTML without blank lines, which Markdown leaves alone."""
-        return self._part("table", table)
+    def table(self, table: Table, fold: str = "") -> Markup:
+        """Render a table as one block of HTML without blank lines, which Markdown leaves alone; ``fold`` is one of ``folding``'s."""
+        return self._part("table", table, fold)
 
     def figure(self, figure: Figure) -> Markup:
         """Render a chart with its numbers as one block of HTML."""

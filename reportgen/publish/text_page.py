@@ -73,7 +73,7 @@ def render(page: SourcePage, library: Library, theme: Theme, surroundings: Surro
         return Rendered("home.html", home, problems, made, body.passages)
     lines = tuple(record_line(record, library, frame.root) for record in records)
     citation = citing.of_page(page.front, framer.settings, records)
-    text_page = TextPage(frame, body.html, body.contents, lines, citation, bindings.sums)
+    text_page = TextPage(frame, body.html, body.contents, lines, citation, bindings.sums, body.notes)
     shown = preview.picture(page.front.title, framer.settings.title, records[0]) if pictured else None
     return Rendered("text.html", text_page, problems, made, body.passages, shown)
 

@@ -127,15 +127,17 @@ def drawn(random: Random) -> Attack:
 
 @dataclass
 class Siege:
-    """A lab with a service in a folder; :meth:`round` strikes once and looks. Use :meth:`end` in the end."""
+    """A lab with a service in a folder; :meth:`round` strikes once and looks; ``said`` is what the run told then. Use :meth:`end` in the end."""
 
     folder: Path
     lab: Lab = field(init=False)
     service: LiveService = field(init=False)
     tokens: set[str] = field(default_factory=set)
     struck: set[int] = field(default_factory=set)
+    stopped: set[int] = field(default_factory=set)
     archived: dict[str, list[bytes]] = field(default_factory=dict)
-    seen: list[str] = field(default_factory=list)
+    begun: str = ""
+    said: str = ""
 
     def __post_init__(self) -> None:
         (self.folder / "service").mkdir(parents=True)
@@ -168,11 +170,11 @@ class Siege:
         finally:
             self.service.control()
             self._wake()
-        _, said = process.communicate(timeout=PATIENCE_S)  # the pipe is open as long as one of the guards lives
-        assert "Traceback" not in said, said
+        _, self.said = process.communicate(timeout=PATIENCE_S)  # the pipe is open as long as one of the guards lives
+        assert "Traceback" not in self.said, self.said
         found = self._mended(attack) if self._left() else "none left"
         self._look()
-        return f"{' '.join(self.seen[-1:])} {attack.moment}: status {process.returncode}, {found}"
+        return f"{self.begun} {attack.moment}: status {process.returncode}, {found}"
 
     def end(self) -> None:
         """End what a failed round leaves."""
@@ -186,7 +188,7 @@ class Siege:
     def _begin(self, attack: Attack) -> subprocess.Popen[str]:
         open_now = sorted(self.lab.project.runs.glob("doubling/*.partial"))
         words = ["--resume", open_now[-1].name.removesuffix(".partial")] if attack.resumes and open_now else []
-        self.seen.append(words[0] if words else "run")
+        self.begun = words[0] if words else "run"
         return subprocess.Popen(
             [sys.executable, "-m", "reportgen", "run", "doubling", "--project", str(self.lab.root), *words],
             env=self._environment(),
@@ -245,11 +247,13 @@ class Siege:
         _send(victims, blow.number)
         if blow.number is signal.SIGKILL:
             self.struck.update(victims)
+        if blow.number is signal.SIGSTOP:  # a run that is over but for them has nothing written down any more
+            self.stopped.update(victims)
         time.sleep(blow.pause_s)
 
     def _wake(self) -> None:
-        for mark in self._guards():
-            _send([mark.pid, *(child.pid for child in _children(mark.pid))], signal.SIGCONT)
+        _send([*self.stopped], signal.SIGCONT)
+        self.stopped.clear()
 
     def _left(self) -> list[GuardRecord]:
         """List what is still written down; the service stands open where nothing is."""

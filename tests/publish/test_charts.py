@@ -112,3 +112,42 @@ def test_processes_stand_in_their_order_around_the_estimate() -> None:
     drawn = charts.draw(ProcessChart(*WORDS, [row]))
     assert "M70 21.8h.01M310 49.1h.01" in drawn
     assert "M70 21.8L310 49.1" in drawn
+
+
+def test_what_is_apart_does_not_stretch_the_axis_and_is_said_by_an_arrow() -> None:
+    """By hand: without the ceiling -4 to 0 and 6 % of 4 either side are -4.24 to 0.24 on pixels 10 to 370; the ceiling lies to the left of that."""
+    idea = IntervalRow("a", "", "faster", -4.0, -2.0, -3.0, -3.0)
+    ceiling = IntervalRow("b", "−60.00%", "slower", -62.0, -58.5, -60.0, -60.0, apart=True)
+    chart = IntervalChart(*WORDS, [idea, ceiling], [])
+    drawn = charts.draw(chart)
+    assert "M29.3 63H190" in drawn
+    assert "M10 103L19 97V109z" in drawn
+    assert ">−62.00% to −58.50%</text>" in drawn
+    assert charts.is_cut(chart)
+    near = IntervalChart(*WORDS, [idea, IntervalRow("b", "", "slower", -6.0, -5.0, -5.5, -5.5, apart=True)], [])
+    assert not charts.is_cut(near)
+    assert not charts.is_cut(IntervalChart(*WORDS, [ceiling], []))
+
+
+def test_an_interval_that_leaves_the_axis_is_drawn_up_to_its_end() -> None:
+    """By hand: the same axis; from -62 to -2 it is there from its left end on to pixel 190."""
+    idea = IntervalRow("a", "", "faster", -4.0, -2.0, -3.0, -3.0)
+    drawn = charts.draw(
+        IntervalChart(*WORDS, [idea, IntervalRow("b", "", "slower", -62.0, -2.0, -30.0, -30.0, apart=True)], [])
+    )
+    assert "M10 103H190" in drawn
+    assert ">−62.00% to −2.00%</text>" in drawn
+
+
+def test_fixtures_beyond_the_axis_are_counted() -> None:
+    """Two of three lie there, and no ring is drawn for them."""
+    rows = [
+        StripRow("a", "", "faster", [-4.0, 0.0], -2.0),
+        StripRow("b", "", "slower", [-3.0, 40.0, 50.0], 40.0, apart=True),
+    ]
+    chart = StripChart(*WORDS, rows, [])
+    drawn = charts.draw(chart)
+    assert charts.is_cut(chart)
+    assert "M370 103L361 97V109z" in drawn
+    assert ">2 of 3 fixtures</text>" in drawn
+    assert 3 == drawn.count("a3.4 3.4 0 1 0 6.8 0")

@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import cast
 from xml.etree import ElementTree as ET
 
 import msgspec
@@ -14,8 +17,20 @@ import pytest
 from reportgen.archive.load import list_attempts
 from reportgen.archive.select import records
 from reportgen.errors import InputError
-from reportgen.publish import bandwidth, chart_files, drawing, lookup, panels, reading, roofline, sweep_charts, timeline
+from reportgen.publish import (
+    bandwidth,
+    chart_files,
+    drawing,
+    lookup,
+    panels,
+    reading,
+    record_figures,
+    roofline,
+    sweep_charts,
+    timeline,
+)
 from reportgen.publish.drawing import AnyChart
+from reportgen.publish.library import Library
 from reportgen.publish.moments import MOST, moments
 from reportgen.publish.panels import Panel, PanelsChart, Point, Series
 from reportgen.publish.roofline import RoofArm, RooflineChart
@@ -92,6 +107,28 @@ def test_panels_put_points_where_they_are_by_hand() -> None:
     assert f"M58 {up[-10]}V{up[0]}" in drawn
     assert f"M48 {up[1]}H370V{up[-1]}H48z" in drawn
     assert f"M58 {up[-10]}h.01M360 {up[0]}h.01" in drawn
+
+
+def test_names_too_long_for_a_panel_are_said_once_above_all(record: RecordView) -> None:
+    """Each with its shape, over as many lines as it takes; panels then say the verdict alone, and none loses its end."""
+    long = {
+        "candidate": "decode_once_and_side_by_side_and_sums_together_with_hoisted_scale",
+        "control": "decode_once_as_a_whole",
+    }
+    said = [msgspec.structs.replace(one, arm=long.get(one.arm, one.arm)) for one in record.result.comparisons]
+    renamed = msgspec.structs.replace(record, result=msgspec.structs.replace(record.result, comparisons=said))
+    chart = sweep_charts.sweep(renamed, lookup.slices(record), "tokens", "incumbent", list(long.values()))
+    assert set(long.values()) == set(chart.key.values())
+    assert {"dot", "square"} == set(chart.key)
+    assert {series.label for panel in chart.panels for series in panel.series} <= {
+        "↓\N{NO-BREAK SPACE}faster",
+        "=\N{NO-BREAK SPACE}equivalent",
+    }
+    drawn = re.sub(r"<desc.*?</desc>", "", panels.draw(chart))
+    written = "".join(re.findall(r">([^<]*)</text>", drawn))
+    assert all(name in written.replace(" ", "") for name in long.values())
+    heads = [float(y) for y in re.findall(r'y="([0-9.]+)">format = ', drawn)]
+    assert min(heads) > 9 + 15 * 3
 
 
 def test_slots_have_a_series_a_pass(record: RecordView) -> None:
@@ -193,6 +230,26 @@ def test_a_roofline_says_how_near_the_floor_an_arm_comes(record: RecordView) -> 
     unknown = msgspec.structs.replace(record, attempts=[msgspec.structs.replace(record.attempts[0], moved_bytes={})])
     with pytest.raises(InputError, match="are not known"):
         roofline.roofline(unknown, piece, ceiling, None)
+
+
+def test_the_numbers_beside_a_roofline_lead_to_the_records_page(record: RecordView) -> None:
+    """Not to rows of the page that shows them, which has none."""
+    library = cast("Library", SimpleNamespace(draw=drawing.draw))
+    (figure,) = record_figures.rooflines(
+        record, lookup.slices(record)[:1], (library, "../"), ceiling=bandwidth.Ceiling(10.24e9, "other", "f")
+    )
+    assert figure.table is not None
+    hrefs = [cell.href for row in figure.table.rows for cell in row.cells if cell.href]
+    assert hrefs
+    assert all(href.startswith("../records/sample/#t-") for href in hrefs)
+
+
+def test_arms_of_a_roofline_do_not_hide_each_other() -> None:
+    """Two with the same bytes and nearly the same time stand six pixels apart."""
+    arms = [RoofArm(name, name, "dot", tone, [(1000.0, 2000.0)]) for name, tone in (("a", "slower"), ("b", "faster"))]
+    drawn = roofline.draw(RooflineChart(*WORDS, arms, None, None, []))
+    places = [float(x) for x, y in re.findall(r"M([0-9.]+) ([0-9.]+)h.01", drawn) if float(y) > 42]
+    assert [6.0] == [round(second - first, 1) for first, second in pairwise(places)]
 
 
 def test_every_form_is_well_formed_and_named(record: RecordView) -> None:

@@ -36,7 +36,7 @@ def test_a_short_page_is_left_alone() -> None:
 def test_cells_of_written_tables_know_their_column_and_have_no_style_of_their_own() -> None:
     """A phone shows them below each other; a strict policy would refuse a style."""
     html = to_body("| a | b `c` |\n| - | -: |\n| 1 | 2 |\n").html
-    assert '<td>1</td>\n<td data-label="b c" class="n">2</td>' in html
+    assert '<td>1</td>\n<td class="n" data-label="b c">2</td>' in html
     assert "style=" not in html
 
 

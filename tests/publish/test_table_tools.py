@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from reportgen.publish.aligning import figure_tones
+from reportgen.publish.aligning import figure_tones, in_one_unit, units_differ
 from reportgen.publish.context import Cell, Column, Row, Table
+from reportgen.publish.sections import to_body
 from tests.publish.conftest import Built
 
 POINTS = """() => [...document.querySelectorAll('main table')].flatMap(table => {
@@ -55,6 +56,37 @@ def test_what_is_missing_right_of_the_point_is_worked_out_by_column() -> None:
     rows = tuple(Row(Cell("x"), tuple(map(Cell, line))) for line in texts)
     table = Table("A table", "X", tuple(Column(name, figure=True) for name in "abc"), rows)
     assert [["", " w2", ""], [" d1", "", ""], ["", "", ""]] == figure_tones(table)
+
+
+def a_column(*texts: str) -> Table:
+    """Give a table of one column of figures."""
+    rows = tuple(Row(Cell("x"), (Cell(text),)) for text in texts)
+    return Table("A table", "X", (Column("a", figure=True),), rows)
+
+
+def said(table: Table) -> list[str]:
+    """Read what its cells say once their units were looked at."""
+    return [row.cells[0].text for row in in_one_unit(table).rows]
+
+
+def test_times_of_a_column_are_said_in_one_unit_by_moving_the_point_alone() -> None:
+    """The digits stay those that were said, so that none is made up; where there are too few, and of other units, all stays as it is."""
+    assert ["1,877 µs", "970.3 µs", "–"] == said(a_column("1.877 ms", "970.3 µs", "–"))
+    assert ["13,680.5 ns", "571 ns"] == said(a_column("13.6805 µs", "571 ns"))
+    for texts in (("13.68 µs", "571 ns"), ("1.80 TB/s", "186 GB/s"), ("1.002 s", "3.053 ns"), ("4.830 µs", "12.36 µs")):
+        assert list(texts) == said(a_column(*texts))
+    assert [[False], [True], [False]] == [
+        units_differ(a_column(*texts)) for texts in (("1.877 ms", "970.3 µs"), ("13.68 µs", "571 ns"), ("–", "word"))
+    ]
+
+
+def test_figures_of_a_written_table_stand_in_line_too() -> None:
+    """A column of figures alone; one with words among them is words."""
+    html = to_body("| a | b | c |\n| - | - | - |\n| x | 1.5 | 1 |\n| y | 12 | no |\n").html
+    assert '<th class="n">b</th>' in html
+    assert '<td class="n" data-label="b">1.5</td>' in html
+    assert '<td class="n w1" data-label="b">12</td>' in html
+    assert '<td data-label="c">1</td>' in html
 
 
 def test_a_column_sorts_by_keyboard_says_so_and_comes_back(page: Page) -> None:

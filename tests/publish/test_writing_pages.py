@@ -14,7 +14,16 @@ from reportgen.model.code import CodeFacts
 from reportgen.model.columns import COUNTERS
 from reportgen.model.counters import CounterLine
 from reportgen.model.record import Status
-from reportgen.publish import chart_data, record_facts, record_figures, study_charts, study_tables, study_values, tables
+from reportgen.publish import (
+    chart_data,
+    record_facts,
+    record_figures,
+    study_charts,
+    study_tables,
+    study_values,
+    sweep_tables,
+    tables,
+)
 from reportgen.publish.bindings import Bindings
 from reportgen.publish.cache import Cache
 from reportgen.publish.claim_words import WORDS, ClaimWords
@@ -26,7 +35,7 @@ from reportgen.publish.library import Library
 from reportgen.publish.markdown import KINDS, FrontMatter, fill, read_page
 from reportgen.publish.templates import Theme
 from reportgen.publish.theme_folders import default_theme
-from reportgen.publish.view import RecordView
+from reportgen.publish.view import FileFact, RecordView
 from tests.publish.conftest import Built
 from tests.publish.importing import imported_library
 
@@ -51,7 +60,7 @@ def library(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Library:
 
 
 def counted(record: RecordView) -> RecordView:
-    """Put a profile of one cold fixture beside a record, and counts of its machine code into it."""
+    """Put a profile of one cold fixture beside a record, and counts of its machine code, a patch and a band into it."""
     cold = next(one.name for one in record.plan.fixtures if one.values.get("cache") == "rotating")
     values = {column.name: 1.0 for column in COUNTERS if column.nullable}
     arms = [arm.name for arm in record.plan.experiment.arms]
@@ -63,7 +72,15 @@ def counted(record: RecordView) -> RecordView:
     )
     code = {arm: CodeFacts(registers=32, instructions=100, opcodes={"LDG.E.128": 4}) for arm in arms}
     own = [msgspec.structs.replace(record.attempts[0], code=code), *record.attempts[1:]]
-    return msgspec.structs.replace(record, attempts=own, others=[attempt])
+    result, patch = record.result, FileFact("patches/candidate-vs-control.patch", 1, "0" * 64)
+    band = msgspec.structs.replace(result.gates[0], name="where", kind="band") if result.gates else None
+    return msgspec.structs.replace(
+        record,
+        attempts=own,
+        others=[attempt],
+        downloads=[*record.downloads, patch],
+        result=msgspec.structs.replace(result, gates=[*result.gates, *([band] if band else [])]),
+    )
 
 
 def filled(library: Library, folder: Path, text: str) -> tuple[str, list[str]]:
@@ -113,7 +130,7 @@ def test_the_guide_names_every_binding_and_every_choice(library: Library, tmp_pa
     choices = [*record_facts.COUNTS, *record_facts.FACTS, *KINDS, *FrontMatter.__struct_fields__]
     assert [] == [name for name in choices if f"`{name}`" not in GUIDE]
     known = {*tables.BY_SLICE, *tables.WHOLE, *tables.OF_GATES, *study_tables.KINDS}
-    shown = {*known, *IMPORTED_KINDS, "bandwidth", "peers", "code", "counters"}
+    shown = {*known, *IMPORTED_KINDS, "bandwidth", "peers", "code", "counters", "patches", *sweep_tables.KINDS}
     assert shown == set(re.findall(r'table\("(\w+)"', GUIDE))
     assert {*chart_data.KINDS, *study_charts.KINDS, *record_figures.KINDS, SAVINGS} == set(
         re.findall(r'chart\("(\w+)"', GUIDE)
