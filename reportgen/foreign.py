@@ -161,6 +161,8 @@ def _benchmarks(found: Sequence[tuple[int, Benchmark]]) -> Table:
         middle = centre_of(one)
         status = Text(one.status, style="" if one.status is RowStatus.OK else "red")
         said = one.reason if one.status is not RowStatus.OK and middle.value is None else said_of(one, middle)
+        if middle.value == 0 and one.measure is Measure.TIME:
+            said = f"{said}; less than its clock can tell, no ratio rests on it"
         table.add_row(
             shown_name(label), one.arm or "", status, str(len(one.good) or ""), amount(middle.value, one), said
         )

@@ -26,8 +26,10 @@ from reportgen.archive.importers.assembling import labels
 from reportgen.archive.load import Attempt, attempt_folders, load_attempt, read_whole
 from reportgen.archive.select import find_record
 from reportgen.errors import InputError
+from reportgen.model.imported import Measure
 from reportgen.model.record import Kind
 from reportgen.model.result import Result
+from reportgen.publish.imported_words import IMPORTED
 from reportgen.publish.unpacking import unpack
 from reportgen.scoring import score_attempts, stages_in
 
@@ -71,7 +73,11 @@ def ratio_rows(scored: Result) -> list[dict[str, Any]]:
     ]
 
 
-@dataclass(frozen=True, eq=False)
+IMPORTED_COLUMNS = ("arm", "baseline", "headline", "low", "high", "verdict", "reason", "lacking")
+DIRECTION = "Time ratio arm / baseline: below 1 is less time."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class OpenRecord:
     """Attempts that speak together, one a device; or one attempt, whatever its kind. Everything is read when it is opened."""
 
@@ -117,7 +123,7 @@ class OpenRecord:
     def verdicts(self) -> pd.DataFrame:
         """Give a row a comparison. Of an imported attempt the verdict may be missing; ``lacking`` then says why."""
         if self.imported:
-            return pd.DataFrame(imported_verdicts(self.attempts[0]))
+            return pd.DataFrame(imported_verdicts(self.attempts[0]), columns=list(IMPORTED_COLUMNS))
         return pd.DataFrame(verdict_rows(self.result), columns=list(VERDICT_COLUMNS))
 
     def ratios(self) -> pd.DataFrame:
@@ -138,16 +144,24 @@ class OpenRecord:
                 "values": len(one.good),
                 "figure": centre_of(one).value,
                 "basis": str(centre_of(one).basis),
-                "unit": one.unit,
+                "unit": "ns" if one.measure is Measure.TIME else one.unit,
+                "source_unit": one.unit,
             }
             for label, one in zip(labels(found), found, strict=True)
         ]
         return pd.DataFrame(rows)
 
+    def __repr__(self) -> str:
+        return f"OpenRecord({self.name!r}, {', '.join(one.id for one in self.attempts)})"
+
     def _repr_html_(self) -> str:
-        """Show the verdicts in a notebook."""
+        """Show the verdicts in a notebook, with what a ratio means; of an imported attempt that it is one, and its benchmarks."""
         said = pd.DataFrame({"record": [self.name], "attempts": [", ".join(one.id for one in self.attempts)]})
-        return said.to_html(index=False) + self.verdicts().to_html(index=False)
+        tables, told = [said, self.verdicts()], DIRECTION
+        if self.imported:
+            tables, told = [said, self.benchmarks(), *tables[1:]], IMPORTED
+        shown = [one.to_html(index=False, na_rep="") for one in tables if len(one)]
+        return f"<p>{told}</p>".join([shown[0], "".join(shown[1:])])
 
 
 def imported_verdicts(attempt: Attempt) -> list[dict[str, Any]]:

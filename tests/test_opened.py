@@ -64,6 +64,8 @@ def test_an_attempt_opens_by_itself_and_shows_in_a_notebook(runs: Path) -> None:
     html = opened._repr_html_()
     assert "<table" in html
     assert "candidate" in html
+    assert "Time ratio arm / baseline: below 1 is less time." in html
+    assert f"OpenRecord({attempt.name!r}, {attempt.name})" == repr(opened)
 
 
 def test_an_imported_attempt_opens_with_its_reasons(tmp_path: Path) -> None:
@@ -72,6 +74,9 @@ def test_an_imported_attempt_opens_with_its_reasons(tmp_path: Path) -> None:
     record = reportgen.open_record(tmp_path / "ab")
     assert (True, taken.path.name) == (record.imported, record.name)
     assert [41750.0, 39750.0, 12625.0, 12625.0] == record.benchmarks()["figure"].tolist()
+    assert {"ns"} == set(record.benchmarks()["unit"])
+    html = record._repr_html_()
+    assert html.index("Imported: measured elsewhere") < html.index("hash [cand]") < html.index("no null arm")
     verdict = record.verdicts().iloc[0]
     assert verdict["verdict"] is None
     assert "no null arm" in verdict["lacking"]

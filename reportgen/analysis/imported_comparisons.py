@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,6 +20,7 @@ from reportgen.model.result import Interval
 
 SMALLEST_EFFECT = 0.005
 NO_BASELINE = "no arm was named as the baseline, and there are more than two"
+NOTHING_SHARED = "no benchmark of an arm is also one of the arm that it is compared with, by name and parameters"
 AGGREGATES = "aggregates only: there are no single values to pair"
 ONE_SAMPLE = "one value an arm: no spread can be known"
 NO_PAIRS = "no pairs: the source does not say which values were measured together"
@@ -57,23 +59,32 @@ def compare(benchmarks: Sequence[tuple[int, Benchmark]], told: Told) -> list[Imp
 def without_baseline(benchmarks: Sequence[tuple[int, Benchmark]], told: Told) -> str:
     """Say why nothing is compared though there are arms; empty where something is."""
     arms = {one.arm for _, one in benchmarks if one.arm is not None}
-    return NO_BASELINE if len(arms) > 2 and told.baseline is None else ""  # noqa: PLR2004 - of two the first is the baseline
+    if len(arms) > 2 and told.baseline is None:  # noqa: PLR2004 - of two the first is the baseline
+        return NO_BASELINE
+    return NOTHING_SHARED if len(arms) > 1 and not compare(benchmarks, told) else ""
 
 
 def _cells(benchmarks: Sequence[tuple[int, Benchmark]], arm: str, baseline: str, told: Told) -> list[_Cell]:
     """Fixtures that both arms have in one measure and, for rates, one unit."""
-    of = {_fixture(one): (number, one) for number, one in benchmarks if one.arm == baseline}
+    of = {_fixture(one, told): (number, one) for number, one in benchmarks if one.arm == baseline}
     found = []
     for number, one in benchmarks:
-        other = of.get(_fixture(one)) if one.arm == arm else None
+        other = of.get(_fixture(one, told)) if one.arm == arm else None
         if other is not None:
             found.append(_cell(one, other[1], told, one_source=number == other[0]))
     return found
 
 
-def _fixture(one: Benchmark) -> bytes:
+def _fixture(one: Benchmark, told: Told) -> bytes:
     unit = one.unit if one.measure is Measure.RATE else ""
-    return msgspec.json.encode((one.name, one.params, one.measure, unit), order="deterministic")
+    return msgspec.json.encode((shared_name(one, told), one.params, one.measure, unit), order="deterministic")
+
+
+def shared_name(one: Benchmark, told: Told) -> str:
+    """Name a benchmark as its counterparts are named: a name that spells out the parameter that tells arms apart, as a command line does, has its place instead."""
+    if told.arm_from in (None, "name") or not one.arm:
+        return one.name
+    return re.sub(rf"(?<!\w){re.escape(one.arm)}(?!\w)", lambda _: f"{{{told.arm_from}}}", one.name)
 
 
 def _cell(one: Benchmark, base: Benchmark, told: Told, *, one_source: bool) -> _Cell:
@@ -84,7 +95,7 @@ def _cell(one: Benchmark, base: Benchmark, told: Told, *, one_source: bool) -> _
     ok = one.status is RowStatus.OK and base.status is RowStatus.OK
     value = _ratio(top, bottom)
     cell = ImportedCell(
-        fixture=one.name,
+        fixture=shared_name(one, told),
         params=one.params,
         measure=one.measure,
         better=one.better,

@@ -231,7 +231,7 @@ def check_module(module: str, title: str, extra: str) -> Finding:
     """Is a package of an extra installed? It is looked up, not imported."""
     ok = installed(module)
     sentence = f"{title} is installed." if ok else f"{title} is not installed."
-    remedy = "" if ok else f"pip install 'reportgen[{extra}]', if you want the {extra} backend"
+    remedy = "" if ok else f"pip install 'reportgen[{extra}]', if you want the cuda backend"
     return Finding(module, sentence, remedy, f"the {extra} backend", ok=ok)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -165,3 +166,21 @@ def test_arms_may_be_the_values_of_a_parameter_or_the_names() -> None:
 def test_the_middle_is_the_mean_of_two_for_an_even_count() -> None:
     """And none of none."""
     assert [None, 2.0, 2.5] == [middle(values) for values in ([], [3.0, 1.0, 2.0], [4.0, 1.0, 3.0, 2.0])]
+
+
+def test_a_command_line_that_spells_its_arm_out_meets_its_counterpart() -> None:
+    """What hyperfine substitutes for a parameter stands in the name too; only that word is taken for the arm, and what is alike beyond it is one fixture."""
+    rows = [
+        {
+            "command": f"{tool} --level {level} {tool}.txt",
+            "parameters": {"tool": tool, "level": str(level)},
+            "times": [at, at + 1.0],
+        }
+        for tool, at in (("a", 1.0), ("b", 3.0))
+        for level in (1, 2)
+    ]
+    text = json.dumps({"results": rows})
+    (found,) = compared(text, Told(arm_from="tool"))
+    assert ["{tool} --level 1 {tool}.txt", "{tool} --level 2 {tool}.txt"] == [cell.fixture for cell in found.cells]
+    assert [3.5 / 1.5] * 2 == [cell.ratio for cell in found.cells]
+    assert compared(text.replace("a.txt", "other.txt"), Told(arm_from="tool")) == []

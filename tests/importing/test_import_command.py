@@ -168,3 +168,14 @@ def test_pages_say_imported_and_why_no_verdict_stands(lab: Path) -> None:
     assert "Rows of kind imported were measured elsewhere" in ledger
     files = [path.relative_to(lab / "public") for path in (lab / "public").rglob("*") if path.is_file()]
     assert [] == [one for one in files if (lab / "public" / one).read_bytes() != (lab / "again" / one).read_bytes()]
+
+
+def test_a_time_of_zero_and_arms_that_share_nothing_are_said_where_they_are_read(tmp_path: Path) -> None:
+    """In the terminal as on the page: a figure below the clock is no speed, and silence is no comparison."""
+    rows = [
+        {"command": f"{tool} {at}", "parameters": {"tool": tool}, "times": [0.0, 0.0]} for at, tool in enumerate("ab")
+    ]
+    (tmp_path / "zero.json").write_text(json.dumps({"results": rows}), "utf-8")
+    said = reportgen(tmp_path, "import", "hyperfine", tmp_path / "zero.json", "--arm-from", "tool")
+    assert 2 == said.count("median of 2 values; less than its clock can tell, no ratio rests on it")
+    assert "not compared: no benchmark of an arm is also one of the arm" in reportgen(tmp_path, "show", "zero")
