@@ -293,7 +293,9 @@ class Bindings(PlanBindings, ImportedBindings):
         counters.refuse_false_rotation(record, [name for piece in slices for name in piece.fixtures])
         page = self._root + record.address
         if kind in sweep_tables.KINDS:
-            return [sweep_tables.KINDS[kind](record, slices, page, **self._asked(kind, record, None, named))]
+            derived = {"mark": self._mark()} if kind in sweep_tables.DERIVED_HERE else {}
+            asked = self._asked(kind, record, None, named)
+            return [sweep_tables.KINDS[kind](record, slices, page, **asked, **derived)]
         build: Callable[..., list[Table]] = gate_tables.build if kind in gate_tables.KINDS else table_kinds.build
         return build(kind, record, slices, page=page, **named)
 

@@ -24,17 +24,25 @@ _HEADS = (
 
 
 def standing(rotations: Sequence[Rotation], page: str = "") -> str:
-    """Say of the fixtures that are called rotating whether they are; empty where none was counted. The figure leads to its row on the attempt's ``page``."""
+    """Say of the fixtures that are called rotating whether they are; empty where none was counted. Figures lead to their rows on the attempt's ``page``."""
     short = [one for one in rotations if not one.holds]
     if short:
-        return "Not rotating: " + "; ".join(f"{one.fixture} ({counters.said_of(one)})" for one in short) + "."
+        said = [
+            Markup("{}, of whose footprint arm {} moved {}").format(one.fixture, one.arm, _share(one, page))
+            for one in short
+        ]
+        return Markup("Not rotating: {}.").format(Markup("; ").join(said))
     if not rotations:
         return ""
     least = min(rotations, key=lambda one: one.share)
-    place = f"{page}#{counters.anchor_of(least.fixture, least.arm)}"
     return Markup(
         "Every fixture here that is called rotating is so: the least of {} moved {} of its footprint ({}, arm {})."
-    ).format(len(rotations), linked(wording.percent(least.share), least.share, place), least.fixture, least.arm)
+    ).format(len(rotations), _share(least, page), least.fixture, least.arm)
+
+
+def _share(rotation: Rotation, page: str) -> Markup:
+    place = f"{page}#{counters.anchor_of(rotation.fixture, rotation.arm)}"
+    return linked(wording.percent(rotation.share), rotation.share, place)
 
 
 def tables(

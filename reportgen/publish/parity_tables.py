@@ -14,14 +14,19 @@ from reportgen.publish.view import ParityLine, RecordView
 BITWISE = "bitwise"
 
 
-def parity(record: RecordView, slices: Sequence[Slice], page: str, arms: Sequence[str] | None = None) -> Table:
+def parity(
+    record: RecordView, slices: Sequence[Slice], page: str, arms: Sequence[str] | None = None, *, mark: str = "parity"
+) -> Table:
     """Build the table, a row a slice and a column an arm (or one of ``arms``), over all devices of the record.
+
+    What is added up stands nowhere else: it is derived in its own row, whose anchor begins with ``mark``.
 
     Raises
     ------
     InputError
         An arm does not exist, or nothing was checked there.
     """
+    del page
     for arm in arms or ():
         lookup.arm_named(record.plan, arm)
     stub, names = sweep_charts.slice_heads(slices)
@@ -34,8 +39,12 @@ def parity(record: RecordView, slices: Sequence[Slice], page: str, arms: Sequenc
     if not shown:
         raise InputError(f"{record.name} checked nothing there")
     rows = tuple(
-        Row(Cell(name), tuple(_cell(found.get((_plain(piece), arm), []), page) for arm in shown))
-        for piece, name in names.items()
+        Row(
+            Cell(name),
+            tuple(_cell(found.get((_plain(piece), arm), []), f"#{mark}-{place}") for arm in shown),
+            anchor=f"{mark}-{place}",
+        )
+        for place, (piece, name) in enumerate(names.items(), start=1)
     )
     return Table(
         caption=f"Outputs that differ{sweep_charts.alike(slices)}",
@@ -43,7 +52,7 @@ def parity(record: RecordView, slices: Sequence[Slice], page: str, arms: Sequenc
         columns=tuple(Column(arm, figure=True, sense=_held(lines, arm)) for arm in shown),
         rows=rows,
         note="Elements that differ (bitwise: in any bit from the arm named; value: beyond the stated tolerance from the reference), of all that were compared before and after timing in "
-        "every process. L2: relative, against the reference, the largest of all.",
+        "every process. L2: relative, against the reference, the largest of all. Of checks.csv: mismatches and elements added up, the largest rel_l2.",
     )  # fmt: skip
 
 
@@ -61,12 +70,12 @@ def _held(lines: Sequence[ParityLine], arm: str) -> str:
     return wording.names(list(dict.fromkeys(f"{line.kind}, {line.against}" for line in own)))
 
 
-def _cell(lines: Sequence[ParityLine], page: str) -> Cell:
+def _cell(lines: Sequence[ParityLine], here: str) -> Cell:
     """Say what an arm's own outputs came to; those of several devices are added up."""
     own = _own(lines)
     if not own:
         return NOTHING
     differ, elements = sum(line.mismatches for line in own), sum(line.elements for line in own)
     distances = [line.rel_l2 for line in lines if line.kind != BITWISE and line.rel_l2 is not None]
-    note = f"L2 {small(max(distances))}" if distances else ""
-    return figure(wording.of_total(differ, elements), differ, href=f"{page}#checks", note=note)
+    note, below = (f"L2 {small(max(distances))}", repr(max(distances))) if distances else ("", "")
+    return figure(wording.of_total(differ, elements), differ, href=here, note=note, below=below)

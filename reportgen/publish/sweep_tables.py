@@ -145,9 +145,18 @@ def _change(one: ComparisonResult, cell: CellResult, page: str) -> Cell:
 
 
 def times_along(  # noqa: PLR0913 - each a keyword that a page may say
-    record: RecordView, slices: Sequence[Slice], page: str, *, axis: str, arm: str, ceiling: Ceiling | None = None
+    record: RecordView,
+    slices: Sequence[Slice],
+    page: str,
+    *,
+    axis: str,
+    arm: str,
+    ceiling: Ceiling | None = None,
+    mark: str = "times",
 ) -> Table:
     """Show the median times of one arm along an axis; with a ``ceiling`` how many times the floor each is.
+
+    Times lead to the record's page; times the floor are derived in their own row, whose anchor begins with ``mark``.
 
     Raises
     ------
@@ -158,7 +167,12 @@ def times_along(  # noqa: PLR0913 - each a keyword that a page may say
     values, moved = sweep_charts.axis_values(record, axis), bandwidth.moved(record)
     within = {name: piece for piece in slices for name in piece.fixtures}
     cells = {
-        (within[one.fixture].name, values[one.fixture], one.device): _time(one, moved.get(one.fixture), ceiling, page)
+        (within[one.fixture].name, values[one.fixture], one.device): _time(
+            one,
+            _floors(one, moved.get(one.fixture), ceiling),
+            page,
+            f"#{_anchor(mark, within[one.fixture].name, one.device)}",
+        )
         for one in record.result.times
         if one.arm == arm and one.fixture in within and one.device in lookup.devices_in(record, within[one.fixture])
     }
@@ -167,22 +181,37 @@ def times_along(  # noqa: PLR0913 - each a keyword that a page may say
     note = Markup("Median time per launch in a back-to-back batch.")
     if ceiling is not None:
         root = page.removesuffix(record.address)
-        note += Markup(" Beneath: how many times the floor that is. {}").format(ceiling.words(root))
-    return _pivoted(f"Time of {arm}, by {axis}", slices, cells, ("", note))
+        note += Markup(
+            " Beneath: how many times the floor that is: it, of results.json, over the bytes of its fixture at that rate. {}"
+        ).format(ceiling.words(root))
+    return _pivoted(f"Time of {arm}, by {axis}", slices, cells, ("", note), mark=mark)
 
 
-def _time(one: ArmTime, length_bytes: int | None, ceiling: Ceiling | None, page: str) -> Cell:
-    note = ""
-    if ceiling is not None and length_bytes:
-        note = f"{wording.number(one.median_ns * ceiling.bytes_per_s / NS_PER_S / length_bytes, decimals=1)} \N{MULTIPLICATION SIGN} floor"
+def _anchor(mark: str, piece: str, device: str) -> str:
+    return f"{mark}-{lookup.slug(piece)}-{lookup.slug(device)}"
+
+
+def _floors(one: ArmTime, length_bytes: int | None, ceiling: Ceiling | None) -> float | None:
+    """Give how many times the floor a time is; None where no floor is known."""
+    return one.median_ns * ceiling.bytes_per_s / NS_PER_S / length_bytes if ceiling and length_bytes else None
+
+
+def _time(one: ArmTime, floors: float | None, page: str, here: str) -> Cell:
+    """Say a time, which leads to ``page``, and beneath how many times the floor it is, derived ``here``."""
+    said = "" if floors is None else f"{wording.number(floors, decimals=1)} \N{MULTIPLICATION SIGN} floor"
+    note = "" if floors is None else linked(said, floors, here)
     href = f"{page}#{lookup.time_anchor(one.fixture, one.device)}"
     return figure(wording.time(one.median_ns), one.median_ns, href=href, note=note)
 
 
 def _pivoted(
-    caption: str, slices: Sequence[Slice], cells: Mapping[tuple[str, float, str], Cell], words: tuple[str, str]
+    caption: str,
+    slices: Sequence[Slice],
+    cells: Mapping[tuple[str, float, str], Cell],
+    words: tuple[str, str],
+    mark: str = "",
 ) -> Table:
-    """Lay cells out by slice (and device, where there are several) and value; ``words`` are the columns' sense and the note."""
+    """Lay cells out by slice (and device, where there are several) and value; ``words`` are the columns' sense and the note, anchors of rows begin with ``mark``."""
     (stub, names), (sense, note) = sweep_charts.slice_heads(slices), words
     values = sorted({value for _, value, _ in cells})
     devices = list(dict.fromkeys(device for _, _, device in cells))
@@ -190,6 +219,7 @@ def _pivoted(
         Row(
             word(name, note=device if len(devices) > 1 else ""),
             tuple(cells.get((piece, value, device), NOTHING) for value in values),
+            anchor=_anchor(mark, piece, device) if mark else "",
         )
         for piece, name in names.items()
         for device in devices
@@ -206,6 +236,7 @@ def _pivoted(
     )
 
 
+DERIVED_HERE = ("times_along", "parity")  # what of them no page of a record holds is derived in their rows
 KINDS: Mapping[str, Callable[..., Table]] = {
     "ranges": ranges,
     "along": along,

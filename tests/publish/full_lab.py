@@ -66,6 +66,7 @@ TABLES = [
     *(f'table("{kind}", "second")' for kind in ("answer", "changes", "holm", "noise", "fixtures", "times", "arms", "checks")),
     *(f'table("{kind}", "second")' for kind in ("gates", "savings", "ceilings", "bands", "counters", "patches", "ranges")),
     'table("along", "second", axis="rows", arm="candidate")', 'table("times_along", "second", axis="rows", arm="candidate")',
+    'table("parity", "second")', 'table("times_along", "second", axis="rows", arm="control", ceiling="sample", at={"rows": 512, "cache": "rotating"})',
     'table("gates", "second", unit="us")', 'table("peers", "second")', 'table("code", "second", counts=["SHFL.IDX"])',
     'table("peers", "second", ceiling="sample", at={"rows": 512, "cache": "rotating"})',
     'table("bandwidth", "second", ceiling="sample", at={"rows": 512, "cache": "rotating"})',
