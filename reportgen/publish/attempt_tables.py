@@ -162,7 +162,9 @@ COUNTS = ("repetitions", "batches", "checks")
 
 
 def count_cell(attempt: AttemptView, what: str, root: str) -> Cell:
-    """Say how many repetitions, batches or checks an attempt has; the figure leads to its page."""
+    """Say how many repetitions, batches or checks an attempt has; the figure leads to its page. What was imported has none of them."""
+    if attempt.manifest.imported is not None:
+        return NOTHING
     value: int = getattr(attempt.manifest.counts, what)
     return figure(wording.count(value), value, href=f"{root}{attempt.address}#count-{what}")
 

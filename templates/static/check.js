@@ -70,6 +70,7 @@ const computed = async (rules, texts) => {
   return {results, found: await again(results.comparisons, record), left: await again(results.with_left_out, whole)};
 };
 
+const column = (row, name) => [...row.closest("table").tHead.rows[0].cells].findIndex(head => head.textContent.trim().startsWith(name));
 const shown = cell => (cell.querySelector(".second") ?? cell).textContent;
 
 // What the page says beside what was computed: [name, page, computed, whether they agree] for each comparison and noise floor.
@@ -77,7 +78,7 @@ const beside = ({results, found, left}, findings) => {
   const [derived, nulls] = ["comparisons", "nulls"].map(kind => document.querySelectorAll(`[id^="${kind}-"] tbody tr`));
   const lines = results.comparisons.map((claimed, at) => {
     const cells = [...derived[at].cells], {result} = found[at], figures = [result.headline, result.estimate, result.low, result.high];
-    const page = [...cells.slice(2, 6).map(shown), cells[9].firstChild.textContent.split(/\s/).pop()], own = [...figures.map(change), result.verdict];
+    const page = [...cells.slice(2, 6).map(shown), cells[column(derived[at], "verdict")].firstChild.textContent.split(/\s/).pop()], own = [...figures.map(change), result.verdict];
     const exact = cells.slice(2, 6).every((cell, i) => figures[i] == null ? !cell.querySelector("data") : near(cell.querySelector("data")?.value, figures[i]));
     const named = cells[0].textContent === claimed.arm && cells[1].textContent === claimed.baseline;
     return [`${claimed.arm} against ${claimed.baseline}, ${claimed.slice}`, page, own, named && exact && page.join() === own.join() && agrees(claimed, result)];

@@ -37,7 +37,9 @@ CASES = {
     "a schema version that never was": Bad(
         "schema_version = 1", "schema_version = 0", names="0 was never one", remedy="1"
     ),
-    "unknown key": Bad("title =", "titel =", names="`titel`", remedy="docs/writing-experiments.md lists them all"),
+    "unknown key": Bad(
+        "title =", "titel =", names="`titel`", remedy="`reportgen manual writing-experiments` lists them all"
+    ),
     "unknown key of an arm": Bad(EMPTY, EMPTY + "\ncolour = 1", names="`colour` - at `$.arm[5]`", remedy="that key"),
     "missing key": Bad('question = "Does unrolling pay?"\n', "", names="`question`", remedy="add that key"),
     "wrong type": Bad(ROWS, "rows = 1", names="Expected `array`, got `int` - at `$.axes[...]`", remedy="correct the"),

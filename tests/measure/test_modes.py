@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import pandas as pd
 import psutil
 import pytest
 
@@ -102,6 +103,16 @@ def test_all_modes_share_the_orders_of_a_repetition_and_the_calibration(plain: t
     assert 1 == attempt.batches.loc[~attempt.batches["warmup"], "launches"].nunique()
 
 
+class ProcessesAlone(Attempt):
+    """An attempt of whose batches only those of fresh processes are seen."""
+
+    @property
+    def batches(self) -> pd.DataFrame:
+        """Those of the mode that decides."""
+        every = super().batches
+        return every[every["mode"] == "process"]
+
+
 def test_verdicts_read_processes_alone_and_both_programs_accept_the_attempt(plain: tuple[Lab, Attempt]) -> None:
     """The other modes change no verdict."""
     lab, attempt = plain
@@ -111,8 +122,7 @@ def test_verdicts_read_processes_alone_and_both_programs_accept_the_attempt(plai
     write_record(record, score(record), out)
     assert [] == verify.check_folder(out)
     assert () == verify_path(out).findings
-    alone = Attempt(attempt.path, True, attempt.manifest, attempt.plan, attempt.events, attempt.notes)  # noqa: FBT003
-    object.__setattr__(alone, "batches", attempt.batches[attempt.batches["mode"] == "process"])
+    alone = ProcessesAlone(attempt.path, True, attempt.manifest, attempt.plan, attempt.events, attempt.notes)  # noqa: FBT003
     one, three = (score_attempts(attempt.plan, [each]) for each in (alone, attempt))
     assert one.comparisons == three.comparisons
 

@@ -122,7 +122,7 @@ def test_a_figure_leads_to_its_row_on_the_records_page(browser: Browser, address
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
         page.goto(address + "report/")
-        page.locator("p a.number").first.click()
+        page.locator("p a.number", has_text="−5.00%").first.click()
         page.wait_for_url("**/records/sample/**")
         target = page.locator(":target")
         target.wait_for(state="attached")
@@ -148,7 +148,7 @@ def test_a_figure_opens_a_card_by_keyboard_and_escape_closes_it(browser: Browser
     """Its row, device, formulas, rounding and place in the downloads; the focus comes back; a page as narrow as a phone stays so."""
     with browser.new_context(viewport={"width": 390, "height": 844}) as context:
         page, asked, wrong = opened(context, address + "report/")
-        link = page.locator("p a.number").first
+        link = page.locator("p a.number", has_text="−5.00%").first
         link.focus()
         page.keyboard.press("Enter")
         card = page.get_by_role("dialog", name="−5.00%")
