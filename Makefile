@@ -24,7 +24,7 @@ site: .venv/.site
 
 test: site .venv/.dev
 	bash tests/install-browser.sh
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 check: .venv/.dev
 	$(BIN)/ruff check .

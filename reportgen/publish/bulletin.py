@@ -29,6 +29,12 @@ class Bulletin:
             self._text = msgspec.json.encode(told).decode()
             self._told.notify_all()
 
+    @property
+    def changed(self) -> int:
+        """How many builds changed files so far."""
+        with self._told:
+            return self._changed
+
     def after(self, count: int, seconds: float) -> tuple[int, str]:
         """Wait for a word later than the ``count``-th, for ``seconds`` at most; return its number and its JSON, empty if none came."""
         with self._told:

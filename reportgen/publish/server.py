@@ -21,7 +21,7 @@ PORT = 8000
 NAMES = (LOOPBACK, "localhost")
 LIVE = "/~reportgen/"
 LIVE_FILES = {"reload.js": "text/javascript; charset=utf-8", "problems.css": "text/css; charset=utf-8"}
-_SCRIPT = f'<script src="{LIVE}reload.js"></script>'.encode()
+_SCRIPT = f'<script src="{LIVE}reload.js" data-changed="%d"></script>'.encode()
 _END = b"</body>"
 _WAIT_S = 10.0
 
@@ -47,7 +47,7 @@ class _Handler(SimpleHTTPRequestHandler):
             self.send_error(HTTPStatus.FORBIDDEN)
         elif self.path.startswith(LIVE):
             self._live(self.path.removeprefix(LIVE), self._bulletin)
-        elif not self._page():
+        elif not self._page(self._bulletin):
             super().do_GET()
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
@@ -56,7 +56,7 @@ class _Handler(SimpleHTTPRequestHandler):
         if code != HTTPStatus.NOT_FOUND or self._bulletin is None or not lost.is_file():
             super().send_error(code, message, explain)
             return
-        self._send(code, "text/html; charset=utf-8", _followed(lost.read_bytes()))
+        self._send(code, "text/html; charset=utf-8", _followed(lost, self._bulletin))
 
     def guess_type(self, path: str | os.PathLike[str]) -> str:
         """Say what a file is, as hosts are told to."""
@@ -65,7 +65,7 @@ class _Handler(SimpleHTTPRequestHandler):
     def log_message(self, *_arguments: object) -> None:
         """Stay silent: builds are what the user wants to read about."""
 
-    def _page(self) -> bool:
+    def _page(self, bulletin: Bulletin) -> bool:
         """Send an HTML page with the script that follows builds; tell whether the address is one."""
         path = Path(self.translate_path(self.path))
         if path.is_dir() and urlsplit(self.path).path.endswith("/"):
@@ -73,10 +73,10 @@ class _Handler(SimpleHTTPRequestHandler):
         if path.suffix != ".html":
             return False
         try:
-            html = path.read_bytes()
+            html = _followed(path, bulletin)
         except OSError:
             return False
-        self._send(HTTPStatus.OK, "text/html; charset=utf-8", _followed(html))
+        self._send(HTTPStatus.OK, "text/html; charset=utf-8", html)
         return True
 
     def _live(self, name: str, bulletin: Bulletin) -> None:
@@ -109,8 +109,11 @@ class _Handler(SimpleHTTPRequestHandler):
         self.wfile.write(body)
 
 
-def _followed(html: bytes) -> bytes:
-    return html.replace(_END, _SCRIPT + _END, 1) if _END in html else html + _SCRIPT
+def _followed(path: Path, bulletin: Bulletin) -> bytes:
+    """Read a page, with the script that follows builds from the one told before it was read: one that ends while a browser loads it is not missed."""
+    script = _SCRIPT % bulletin.changed
+    html = path.read_bytes()
+    return html.replace(_END, script + _END, 1) if _END in html else html + script
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from reportgen.project import Project
 from reportgen.publish.build import build
@@ -85,6 +85,23 @@ def test_a_saved_page_shows_in_the_browser(page: Page, served: Serving) -> None:
     save(source, REPORT.replace("Everything else.", "Everything, as ever."))
     expect(page.get_by_text("Everything, as ever.")).to_be_visible(timeout=SOON)
     expect(page.locator(PANEL)).to_have_count(0)
+    source.write_text(REPORT, "utf-8")
+    expect(page.get_by_text("Everything else.")).to_be_visible(timeout=SOON)
+
+
+def test_what_is_saved_while_a_page_loads_shows_too(page: Page, served: Serving) -> None:
+    """A build that ends between the page and its ear for builds."""
+    source = served.project.site / "report.md"
+
+    def built_meanwhile(route: Route) -> None:
+        save(source, REPORT.replace("Everything else.", "Everything, as ever."))
+        while "Everything, as ever." not in urllib.request.urlopen(page.url).read().decode():
+            time.sleep(0.05)
+        route.continue_()
+
+    page.route("**/events", built_meanwhile, times=1)
+    page.reload()
+    expect(page.get_by_text("Everything, as ever.")).to_be_visible(timeout=SOON)
     source.write_text(REPORT, "utf-8")
     expect(page.get_by_text("Everything else.")).to_be_visible(timeout=SOON)
 

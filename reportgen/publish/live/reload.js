@@ -4,7 +4,7 @@ const panel = document.createElement("aside");
 panel.id = "reportgen-problems";
 panel.setAttribute("role", "status");
 panel.setAttribute("aria-label", "What the last build found");
-let shown;
+let shown = Number(asked.dataset.changed);
 
 function line(tag, text, kind) {
   const made = document.createElement(tag);
@@ -32,7 +32,7 @@ document.head.append(style);
 
 new EventSource(new URL("events", asked.src)).addEventListener("message", event => {
   const told = JSON.parse(event.data);
-  if (shown !== undefined && told.changed !== shown) location.reload();
+  if (told.changed !== shown) location.reload();
   else show(told);
   shown = told.changed;
 });
